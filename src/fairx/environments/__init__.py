@@ -1,0 +1,19 @@
+"""Problems to play on: where rewards come from."""
+
+from .base import Environment, World
+from .bernoulli import Bernoulli
+from .linear import Linear, LinearPrior
+from .lower_bounds import lipschitz_pair, minimum_merit_pair
+from .normal import Normal, NormalPrior
+
+__all__ = [
+    "Bernoulli",
+    "Environment",
+    "Linear",
+    "LinearPrior",
+    "Normal",
+    "NormalPrior",
+    "World",
+    "lipschitz_pair",
+    "minimum_merit_pair",
+]

@@ -1,0 +1,81 @@
+"""Arms that pay 1 or 0."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx import rules
+from fairx.compiled import record
+from fairx.types import Indices, Matrix, Vector
+
+from . import base
+
+
+@record
+class Bernoulli(NamedTuple):
+    """Arms that pay 1 with the probabilities `means`, and 0 otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx.environments import Bernoulli
+    >>> environment, rng = Bernoulli([0.2, 0.8]), np.random.default_rng(1)
+    >>> [environment.reward_of(0, arm=1, rng=rng) for _ in range(4)]
+    [1.0, 1.0, 1.0, 0.0]
+    """
+
+    means: Vector
+
+    def checked(self) -> Bernoulli:
+        """Refuse probabilities outside 0 to 1."""
+        means = arm_means(self.means)
+        for arm, mean in enumerate(means.tolist()):
+            rules.number(f"means[{arm}]", mean, low=0, high=1)
+        return self._make((means,))
+
+    def world(self, rng: np.random.Generator | None) -> BernoulliWorld:
+        """Return the inner form, the same for every run."""
+        return BernoulliWorld(self.means, np.empty((1, self.means.size, 0)))
+
+    draw = base.draw
+    arms_of = base.arms_of
+    contexts_of = base.contexts_of
+    means_of = base.means_of
+    reward_of = base.reward_of
+
+
+class BernoulliWorld(NamedTuple):
+    """The inner form of `Bernoulli`."""
+
+    means: Vector
+    features: Matrix
+
+    def pick(self, uniform: float) -> int:
+        """Show the one example there is."""
+        return 0
+
+    def row(self, example: int) -> int:
+        """Point at no features."""
+        return 0
+
+    def offer(self, example: int) -> Indices:
+        """Offer every arm."""
+        return range(len(self.means))  # type: ignore[return-value]
+
+    def fill_means(self, example: int, out: Vector) -> None:
+        """Write the means."""
+        for arm in range(len(out)):
+            out[arm] = self.means[arm]
+
+    def pay(self, example: int, arm: int, uniform: float, normal: float) -> float:
+        """Pay 1 if the uniform number is below the arm's mean."""
+        return 1.0 if uniform < self.means[arm] else 0.0
+
+
+def arm_means(means: Any) -> Vector:
+    """Return the means of at least one arm as an array."""
+    found = rules.array("means", means, (None,))
+    rules.count("the number of means", found.size)
+    return found

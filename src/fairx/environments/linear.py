@@ -1,0 +1,119 @@
+"""Rewards that are linear in the context (Section 4 of the paper)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fairx import rules
+from fairx.compiled import record
+from fairx.linear_algebra import dot
+from fairx.types import Indices, Matrix, Vector
+
+from . import base
+
+
+@record
+class Linear(NamedTuple):
+    """Arms that pay context . parameter plus normal noise.
+
+    Parameters
+    ----------
+    contexts
+        Of shape (examples, arms, dimension); each round shows one example, drawn uniformly.
+    parameter
+        Of shape (dimension,).
+    noise_std
+        The standard deviation of the noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx.environments import Linear
+    >>> environment = Linear(np.eye(2)[None], parameter=[0.3, 0.6], noise_std=0.1)
+    >>> environment.means_of(0)
+    array([0.3, 0.6])
+    """
+
+    contexts: Matrix
+    parameter: Vector
+    noise_std: float = 0.1
+
+    def checked(self) -> Linear:
+        """Refuse shapes that do not fit together."""
+        hint = "one matrix per example, one row per arm"
+        contexts = rules.array("contexts", self.contexts, (None, None, None), hint)
+        if 0 in contexts.shape:
+            raise ValueError(f"contexts must not be empty, but have shape {contexts.shape}")
+        parameter = rules.array("parameter", self.parameter, (contexts.shape[2],))
+        rules.number("noise_std", self.noise_std, low=0)
+        return self._make((contexts, parameter, self.noise_std))
+
+    def world(self, rng: np.random.Generator | None) -> LinearWorld:
+        """Return the inner form, the same for every run."""
+        return LinearWorld(self.contexts, self.parameter, self.noise_std)
+
+    draw = base.draw
+    arms_of = base.arms_of
+    contexts_of = base.contexts_of
+    means_of = base.means_of
+    reward_of = base.reward_of
+
+
+class LinearWorld(NamedTuple):
+    """The inner form of `Linear`."""
+
+    features: Matrix
+    parameter: Vector
+    noise_std: float
+
+    def pick(self, uniform: float) -> int:
+        """Draw an example uniformly."""
+        return int(uniform * len(self.features))
+
+    def row(self, example: int) -> int:
+        """Point at the example itself."""
+        return example
+
+    def offer(self, example: int) -> Indices:
+        """Offer every arm."""
+        return range(self.features.shape[1])  # type: ignore[return-value]
+
+    def fill_means(self, example: int, out: Vector) -> None:
+        """Write the products of contexts and parameter."""
+        for arm in range(len(out)):
+            out[arm] = dot(self.features[example, arm], self.parameter)
+
+    def pay(self, example: int, arm: int, uniform: float, normal: float) -> float:
+        """Pay the mean and noise."""
+        return dot(self.features[example, arm], self.parameter) + self.noise_std * normal
+
+
+@record
+class LinearPrior(NamedTuple):
+    """Linear rewards whose parameter is drawn anew for each run from N(0, prior_std**2 I).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx.environments import LinearPrior
+    >>> LinearPrior(np.eye(2)[None]).world(np.random.default_rng(1)).parameter.round(2)
+    array([0.35, 0.82])
+    """
+
+    contexts: Matrix
+    prior_std: float = 1.0
+    noise_std: float = 1.0
+
+    def checked(self) -> LinearPrior:
+        """Refuse what `Linear` refuses."""
+        rules.positive("prior_std", self.prior_std)
+        dimension = np.shape(self.contexts)[-1] if np.ndim(self.contexts) else 0
+        checked = Linear(self.contexts, np.zeros(dimension), self.noise_std)
+        return self._make((checked.contexts, self.prior_std, self.noise_std))
+
+    def world(self, rng: np.random.Generator) -> LinearWorld:
+        """Draw the parameter of one run."""
+        parameter = self.prior_std * rng.standard_normal(self.contexts.shape[2])
+        return LinearWorld(self.contexts, parameter, self.noise_std)

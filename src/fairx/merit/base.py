@@ -1,0 +1,100 @@
+"""What a merit function is, and the conditions it must keep (Section 3.1 of the paper)."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from fairx.compiled import compilable
+from fairx.elementary import exp
+
+GRID = 1001
+
+
+@compilable
+class Merit(Protocol):
+    """A positive, increasing function f of the mean reward, given by its logarithm."""
+
+    def log(self, mean: float) -> float:
+        """Return log f(mean); minus infinity where f is not positive."""
+        ...
+
+    def log_slope(self, mean: float) -> float:
+        """Return the derivative of log f at `mean`."""
+        ...
+
+    def peak(self, low: float, high: float, level: float) -> float:
+        """Return the m from `low` to `high` that makes f(m) (m - level) largest."""
+        ...
+
+    def is_log_concave(self) -> bool:
+        """Tell whether log f is known to be concave, so that `peak` is at an end."""
+        ...
+
+    def minimum(self, low: float, high: float) -> float:
+        """Return the least merit, the paper's gamma, over means from `low` to `high`."""
+        ...
+
+    def lipschitz(self, low: float, high: float) -> float:
+        """Return the steepest slope of f, the paper's L, over means from `low` to `high`."""
+        ...
+
+
+def end_peak(self: Merit, low: float, high: float, level: float) -> float:
+    """Return the better end of the interval: the peak, where log f is concave.
+
+    There (f'/f)(m - level) + 1 changes sign at most once, from - to +, so that f(m)(m - level)
+    falls and then rises. Above the level, higher is better in both factors.
+    """
+    if high >= level or not self.log(low) > -math.inf:
+        return high if high >= level else low
+    ratio = exp(self.log(high) - self.log(low))
+    return high if ratio * (level - high) <= level - low else low
+
+
+def searched_peak(self: Merit, low: float, high: float, level: float) -> float:
+    """Search the interval for the peak of any merit: 64 steps, then golden sections to 1e-9."""
+    top = self.log(high)
+    step = (high - low) / 64
+    best, found = high, high - level
+    for i in range(64):
+        mean = low + i * step
+        value = exp(self.log(mean) - top) * (mean - level)
+        if value > found:
+            best, found = mean, value
+    left, right = max(low, best - step), min(high, best + step)
+    while right - left > 1e-9:
+        a, b = right - 0.6180339887498949 * (right - left), left + 0.6180339887498949 * (right - left)
+        if exp(self.log(a) - top) * (a - level) > exp(self.log(b) - top) * (b - level):
+            right = b
+        else:
+            left = a
+    mean = 0.5 * (left + right)
+    return mean if exp(self.log(mean) - top) * (mean - level) > found else best
+
+
+def check_conditions(merit: Merit, low: float, high: float) -> None:
+    """Refuse a merit that is not positive, finite and increasing from `low` to `high`.
+
+    Examples
+    --------
+    >>> from fairx import Affine
+    >>> check_conditions(Affine(slope=1.0, intercept=-0.5), 0.0, 1.0)
+    Traceback (most recent call last):
+    ValueError: merit must be positive and finite, but Affine(slope=1.0, intercept=-0.5) is not at mean 0.0
+    """
+    before = -math.inf
+    for mean in np.linspace(low, high, GRID if high > low else 1).tolist():
+        found = merit.log(mean)
+        if not math.isfinite(found):
+            raise ValueError(f"merit must be positive and finite, but {merit} is not at mean {mean}")
+        if found < before - 1e-12 * max(1.0, abs(before)):
+            raise ValueError(f"merit must not decrease, but {merit} does at mean {mean}")
+        before = found
+
+
+def exponential(log_value: float) -> float:
+    """Return e**log_value, infinity where that is too large for a number."""
+    return math.exp(log_value) if log_value < 709.0 else math.inf

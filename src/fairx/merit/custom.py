@@ -1,0 +1,73 @@
+"""Merit by any function of the user's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from fairx.compiled import record
+from fairx.elementary import log
+
+from .base import GRID, searched_peak
+from .closed_form import TINY
+
+NUDGE = 1e-6
+
+
+@record
+class Custom(NamedTuple):
+    """f(mean) = function(mean), any Python function of one number.
+
+    Numba compiles it into the loops where it can; where it cannot, the loops run interpreted
+    and a warning says so.
+
+    Notes
+    -----
+    The slope is a central difference, gamma and L are read off a grid, and the optimistic step
+    searches each arm's interval to 1e-9: a function that wiggles on a scale below 1/64 of the
+    interval may hide its peak from it.
+
+    Examples
+    --------
+    >>> merit = Custom(lambda mean: 1.0 + mean * mean)
+    >>> round(merit.log(1.0), 6), round(merit.log_slope(1.0), 6)
+    (0.693147, 1.0)
+    """
+
+    function: Callable[[float], float]
+
+    def checked(self) -> Custom:
+        """Refuse what cannot be called."""
+        if not callable(self.function):
+            raise TypeError(f"function must be callable, not {self.function!r}")
+        return self
+
+    def log(self, mean: float) -> float:
+        """Return log function(mean)."""
+        merit = self.function(mean)
+        return log(merit) if merit > TINY else -math.inf
+
+    def log_slope(self, mean: float) -> float:
+        """Return the slope between two points close by."""
+        low, high = self.function(mean - NUDGE), self.function(mean + NUDGE)
+        if not min(low, high) > TINY:
+            return 0.0
+        return (log(high) - log(low)) / (2.0 * NUDGE)
+
+    def is_log_concave(self) -> bool:
+        """Say no: it is not known."""
+        return False
+
+    def minimum(self, low: float, high: float) -> float:
+        """Return the least of 1001 values."""
+        return min(float(self.function(m)) for m in np.linspace(low, high, GRID).tolist())
+
+    def lipschitz(self, low: float, high: float) -> float:
+        """Return the steepest of 1000 steps."""
+        values = [float(self.function(m)) for m in np.linspace(low, high, GRID).tolist()]
+        return float(np.abs(np.diff(values)).max() * (GRID - 1) / (high - low))
+
+    peak = searched_peak

@@ -1,0 +1,43 @@
+"""One algorithm per module, its code in the order of the paper's pseudo-code."""
+
+from .base import Kernel, Policy
+from .eg import EG
+from .ellipsoid import Ascent
+from .fair_eg import FairXEG
+from .fair_lin_eg import FairXLinEG
+from .fair_lin_ts import FairXLinTS
+from .fair_lin_ucb import FairXLinUCB
+from .fair_ts import FairXTS
+from .fair_ucb import FairXUCB
+from .fixed import OptimalFair, Uniform
+from .lin_eg import LinEG
+from .lin_ts import LinTS
+from .lin_ucb import LinUCB
+from .optimism import Exact, Gradient
+from .radius import Confidence, Constant
+from .ts import TS
+from .ucb import UCB
+
+__all__ = [
+    "EG",
+    "TS",
+    "UCB",
+    "Ascent",
+    "Confidence",
+    "Constant",
+    "Exact",
+    "FairXEG",
+    "FairXLinEG",
+    "FairXLinTS",
+    "FairXLinUCB",
+    "FairXTS",
+    "FairXUCB",
+    "Gradient",
+    "Kernel",
+    "LinEG",
+    "LinTS",
+    "LinUCB",
+    "OptimalFair",
+    "Policy",
+    "Uniform",
+]

@@ -1,0 +1,134 @@
+"""What a policy is: immutable settings, and three functions of an explicit state."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fairx import rules
+from fairx.compiled import compilable, entry
+from fairx.types import Indices, Matrix, Vector
+
+S = TypeVar("S")
+
+
+class Policy(Protocol[S]):
+    """The public door. A record with these three methods is a policy, anybody's."""
+
+    def start(self, arms: int, dimension: int) -> S:
+        """Return the state before the first round."""
+        ...
+
+    def probabilities(
+        self, state: S, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return how likely each of the `arms` on offer is to be played; change nothing."""
+        ...
+
+    def learn(self, state: S, arm: int, context: Vector, reward: float) -> None:
+        """Take the reward of `arm` into `state`."""
+        ...
+
+
+@compilable
+class Kernel(Protocol[S]):
+    """The inner form of our own policies: the same steps without allocation or generators.
+
+    It is what the compiled loops call; `probabilities` and `learn` are its public doors.
+    """
+
+    def propose(
+        self, state: S, arms: Indices, contexts: Matrix, normals: Vector, work: Vector, out: Vector
+    ) -> None:
+        """Write the deployed probabilities to `out`, given standard normal numbers."""
+        ...
+
+    def absorb(self, state: S, arm: int, context: Vector, reward: float, work: Vector) -> None:
+        """Take in a reward."""
+        ...
+
+
+class Need(Protocol):
+    """What a policy wants from the loop each round."""
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        """Return how many standard normal numbers, and how much working memory."""
+        ...
+
+
+@entry
+def propose(policy, state, arms, contexts, normals, work, out):  # type: ignore[no-untyped-def]
+    """Propose, from Python."""
+    policy.propose(state, arms, contexts, normals, work, out)
+
+
+@entry
+def absorb(policy, state, arm, context, reward, work):  # type: ignore[no-untyped-def]
+    """Absorb, from Python."""
+    policy.absorb(state, arm, context, reward, work)
+
+
+def deploy(
+    policy: Any, state: Any, arms: Indices, contexts: Matrix, rng: np.random.Generator
+) -> Vector:
+    """Return the probabilities of `policy`: the public door of the inner form."""
+    arms = offered(arms)
+    contexts = rules.array("contexts", contexts, (arms.size, None), "one row per arm on offer")
+    normals, work = policy.needs(arms.size, contexts.shape[1])
+    out = np.empty(arms.size)
+    run, policy = _ready_to_propose(repr(policy), policy, contexts.shape[1])
+    run(policy, state, arms, contexts, rng.standard_normal(normals), np.empty(work), out)
+    return out
+
+
+def observe(policy: Any, state: Any, arm: int, context: Vector, reward: float) -> None:
+    """Take a reward into `state`: the public door of the inner form."""
+    arm = rules.count("arm", arm, low=0)
+    context = rules.array("context", context, (None,))
+    reward = rules.number("reward", reward)
+    run, policy = _ready_to_absorb(repr(policy), policy, context.size)
+    run(policy, state, arm, context, reward, np.empty(policy.needs(1, context.size)[1]))
+
+
+def offered(arms: npt.ArrayLike) -> Indices:
+    """Return the arms on offer as an array: at least one, each once."""
+    found = np.asarray(arms)
+    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+        raise ValueError(f"arms must be a list of at least one arm number, not {arms!r}")
+    if found.min() < 0 or np.unique(found).size < found.size:
+        raise ValueError(f"arms must be distinct and not negative, not {arms!r}")
+    return np.ascontiguousarray(found, np.int64)
+
+
+@functools.lru_cache(maxsize=1024)
+def _ready_to_propose(name: str, policy: Any, dimension: int) -> tuple[Any, Any]:
+    """Compile `propose` for this policy. Records equal as tuples may differ: hence the name."""
+    normals, work = policy.needs(1, dimension)
+    blank = policy.start(_least_arms(policy), dimension)
+
+    def try_it(run: Any, records: Any) -> None:
+        arms, contexts = np.zeros(1, np.int64), np.zeros((1, dimension))
+        run(*records, blank, arms, contexts, np.zeros(normals), np.empty(work), np.empty(1))
+
+    run, (policy,) = propose.ready((policy,), try_it)
+    return run, policy
+
+
+@functools.lru_cache(maxsize=1024)
+def _ready_to_absorb(name: str, policy: Any, dimension: int) -> tuple[Any, Any]:
+    _, work = policy.needs(1, dimension)
+    blank = policy.start(_least_arms(policy), dimension)
+
+    def try_it(run: Any, records: Any) -> None:
+        run(*records, blank, 0, np.zeros(dimension), 0.0, np.empty(work))
+
+    run, (policy,) = absorb.ready((policy,), try_it)
+    return run, policy
+
+
+def _least_arms(policy: Any) -> int:
+    """Return how many arms a policy must have at least: as many as the means it is given."""
+    return max(1, len(getattr(policy, "means", ())))

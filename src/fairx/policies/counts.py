@@ -1,0 +1,48 @@
+"""Counts and sums of each arm: what policies without contexts learn from."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx import rules
+from fairx.compiled import kernel
+from fairx.types import Indices, Vector
+
+
+class Counts(NamedTuple):
+    """How often each arm was pulled, and the sum of its rewards."""
+
+    pulls: Vector
+    reward_sums: Vector
+
+
+def no_counts(arms: int) -> Counts:
+    """Return zeros."""
+    return Counts(np.zeros(rules.count("arms", arms)), np.zeros(arms))
+
+
+@kernel
+def tally(state: Any, arm: int, reward: float) -> float:
+    """Count one reward of `arm` and return its mean (lines 3 and 4 of Algorithm 1)."""
+    state.pulls[arm] += 1.0
+    state.reward_sums[arm] += reward
+    return state.reward_sums[arm] / state.pulls[arm]  # type: ignore[no-any-return]
+
+
+@kernel
+def means_so_far(state: Any, arms: Indices, out: Vector) -> None:
+    """Write the mean rewards of the arms on offer, 0 before the first."""
+    for slot in range(len(arms)):
+        pulls = state.pulls[arms[slot]]
+        out[slot] = state.reward_sums[arms[slot]] / pulls if pulls > 0.0 else 0.0
+
+
+@kernel
+def first_unpulled(state: Any, arms: Indices) -> int:
+    """Return the first position whose arm was never pulled, -1 when there is none."""
+    for slot in range(len(arms)):
+        if state.pulls[arms[slot]] == 0.0:
+            return slot
+    return -1

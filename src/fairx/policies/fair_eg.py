@@ -1,0 +1,102 @@
+"""FairX-EG: epsilon-greedy exploration around the fair policy of the estimates (Section 5.1)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fairx import rules
+from fairx.compiled import kernel, record
+from fairx.elementary import exp
+from fairx.exposure import share
+from fairx.merit import Merit
+from fairx.types import Indices, Matrix, Vector
+
+from .base import deploy, observe
+from .counts import means_so_far, tally
+from .optimism import LARGE, SMALL
+
+
+class Estimates(NamedTuple):
+    """Counts of each arm, and the merit of its mean reward."""
+
+    pulls: Vector
+    reward_sums: Vector
+    merits: Vector
+
+
+@record
+class FairXEG(NamedTuple):
+    """Be fair to the mean rewards seen so far, and uniform a fraction `epsilon` of the time.
+
+    Notes
+    -----
+    Estimates start at 0. The deployed probabilities are the mixture
+    (1 - epsilon) fair(estimates) + epsilon / K, and regret is that of the mixture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx import Exponential, FairXEG
+    >>> policy = FairXEG(Exponential(4), epsilon=0.1)
+    >>> state = policy.start(arms=2, dimension=0)
+    >>> policy.learn(state, arm=0, context=np.empty(0), reward=1.0)
+    >>> arms, rng = np.array([0, 1]), np.random.default_rng(0)
+    >>> policy.probabilities(state, arms, np.empty((2, 0)), rng).round(3)
+    array([0.934, 0.066])
+    """
+
+    merit: Merit
+    epsilon: float
+
+    def checked(self) -> FairXEG:
+        """Refuse a fraction outside 0 to 1."""
+        rules.number("epsilon", self.epsilon, low=0, high=1)
+        return self
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        """Ask for nothing."""
+        return 0, 0
+
+    def start(self, arms: int, dimension: int = 0) -> Estimates:
+        """Return estimates of 0."""
+        arms = rules.count("arms", arms)
+        return Estimates(np.zeros(arms), np.zeros(arms), np.full(arms, exp(self.merit.log(0.0))))
+
+    def propose(
+        self,
+        state: Estimates,
+        arms: Indices,
+        contexts: Matrix,
+        normals: Vector,
+        work: Vector,
+        out: Vector,
+    ) -> None:
+        """Mix the fair policy of the estimates with the uniform one."""
+        total = 0.0
+        for slot in range(len(arms)):
+            out[slot] = state.merits[arms[slot]]
+            total += out[slot]
+        if SMALL < total < LARGE:
+            mix(out, (1.0 - self.epsilon) / total, self.epsilon)
+        else:
+            means_so_far(state, arms, out)
+            share(self.merit, out, out)
+            mix(out, 1.0 - self.epsilon, self.epsilon)
+
+    def absorb(
+        self, state: Estimates, arm: int, context: Vector, reward: float, work: Vector
+    ) -> None:
+        """Count the pull and keep the merit of the new mean."""
+        state.merits[arm] = exp(self.merit.log(tally(state, arm, reward)))
+
+    probabilities = deploy
+    learn = observe
+
+
+@kernel
+def mix(out: Vector, scale: float, epsilon: float) -> None:
+    """Scale `out` and add an equal part of `epsilon` to each position."""
+    for slot in range(len(out)):
+        out[slot] = scale * out[slot] + epsilon / len(out)

@@ -1,0 +1,78 @@
+"""FairX-LinEG: epsilon-greedy around the fair policy of the ridge solution (Section 5.1)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fairx import rules
+from fairx.compiled import record
+from fairx.exposure import share
+from fairx.merit import Merit
+from fairx.types import Indices, Matrix, Vector
+
+from .base import deploy, observe
+from .fair_eg import mix
+from .ridge import Ridge, new_ridge, predict, regress
+
+
+@record
+class FairXLinEG(NamedTuple):
+    """Be fair to the ridge solution, and uniform a fraction `epsilon` of the time.
+
+    Notes
+    -----
+    The estimate starts at 0. The deployed probabilities are the mixture
+    (1 - epsilon) fair(estimates) + epsilon / K, and regret is that of the mixture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx import Exponential, FairXLinEG
+    >>> policy = FairXLinEG(Exponential(3), epsilon=0.1, ridge=1)
+    >>> state = policy.start(arms=2, dimension=2)
+    >>> policy.learn(state, arm=0, context=np.array([1.0, 0.0]), reward=1.0)
+    >>> arms, rng = np.array([0, 1]), np.random.default_rng(0)
+    >>> policy.probabilities(state, arms, np.eye(2), rng).round(3)
+    array([0.786, 0.214])
+    """
+
+    merit: Merit
+    epsilon: float
+    ridge: float
+
+    def checked(self) -> FairXLinEG:
+        """Refuse a fraction outside 0 to 1 and a ridge that is not positive."""
+        rules.number("epsilon", self.epsilon, low=0, high=1)
+        rules.positive("ridge", self.ridge)
+        return self
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        """Ask for room for two vectors."""
+        return 0, 2 * dimension
+
+    def start(self, arms: int, dimension: int) -> Ridge:
+        """Return an estimate of 0."""
+        return new_ridge(arms, dimension, self.ridge)
+
+    def propose(
+        self,
+        state: Ridge,
+        arms: Indices,
+        contexts: Matrix,
+        normals: Vector,
+        work: Vector,
+        out: Vector,
+    ) -> None:
+        """Mix the fair policy of the estimates with the uniform one."""
+        predict(state, contexts, out)
+        share(self.merit, out, out)
+        mix(out, 1.0 - self.epsilon, self.epsilon)
+
+    def absorb(
+        self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector
+    ) -> None:
+        """Take the reward into the regression."""
+        regress(state, context, reward, work)
+
+    probabilities = deploy
+    learn = observe

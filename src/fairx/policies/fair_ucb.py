@@ -1,0 +1,108 @@
+"""FairX-UCB (Algorithm 1)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from fairx import rules
+from fairx.compiled import record
+from fairx.exposure import put_all_on
+from fairx.merit import Merit
+from fairx.types import Indices, Matrix, Vector
+
+from .base import deploy, observe
+from .counts import first_unpulled, tally
+from .optimism import Box, box_solver, empty_box, set_interval
+
+
+@record
+class FairXUCB(NamedTuple):
+    """Be fair to the most optimistic means within a box around the estimates.
+
+    Parameters
+    ----------
+    merit
+        What exposure is proportional to.
+    width
+        The half width of an arm's interval after one pull, w0 in the paper.
+    solver
+        "exact" (the global optimum), "gradient" (the paper's ten steps), or a record
+        `Exact(...)` or `Gradient(steps, rate)`. At wide boxes the two are different
+        algorithms, and a width tuned for one does not suit the other.
+
+    Notes
+    -----
+    Each arm on offer is played once first, in order; regret counts those rounds. The paper does
+    not say where its ascent starts: here, at the means. Draws no random numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx import Exponential, FairXUCB
+    >>> policy = FairXUCB(Exponential(4), width=0.1)
+    >>> state = policy.start(arms=2, dimension=0)
+    >>> policy.learn(state, arm=0, context=np.empty(0), reward=1.0)
+    >>> policy.learn(state, arm=1, context=np.empty(0), reward=0.5)
+    >>> arms, rng = np.array([0, 1]), np.random.default_rng(0)
+    >>> policy.probabilities(state, arms, np.empty((2, 0)), rng).round(2)
+    array([0.94, 0.06])
+    """
+
+    merit: Merit
+    width: float
+    solver: Any = "exact"
+
+    def checked(self) -> FairXUCB:
+        """Refuse a negative width; turn the solver's name into the solver."""
+        rules.number("width", self.width, low=0)
+        return self._replace(solver=box_solver(self.solver))
+
+    @classmethod
+    def for_horizon(cls, merit: Merit, rounds: int, arms: int, delta: float) -> FairXUCB:
+        """Return the policy with the width of the regret theorems, sqrt(2 ln(4 T K / delta)).
+
+        Examples
+        --------
+        >>> from fairx import Exponential, FairXUCB
+        >>> round(FairXUCB.for_horizon(Exponential(4), rounds=1000, arms=10, delta=0.05).width, 3)
+        5.214
+        """
+        rules.number("delta", delta, low=0, high=1)
+        rounds, arms = rules.count("rounds", rounds), rules.count("arms", arms)
+        return cls(merit, math.sqrt(2 * math.log(4 * rounds * arms / rules.positive("delta", delta))))
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        """Ask for room for two vectors."""
+        return 0, 2 * arms
+
+    def start(self, arms: int, dimension: int = 0) -> Box:
+        """Return intervals without bounds."""
+        return empty_box(arms)
+
+    def propose(
+        self,
+        state: Box,
+        arms: Indices,
+        contexts: Matrix,
+        normals: Vector,
+        work: Vector,
+        out: Vector,
+    ) -> None:
+        """Play each arm once, then deploy the optimistic fair policy."""
+        unpulled = first_unpulled(state, arms)
+        if unpulled >= 0:
+            put_all_on(unpulled, out)
+        else:
+            self.solver.deploy_optimum(self.merit, state, arms, work, out)  # lines 7 and 8
+
+    def absorb(
+        self, state: Box, arm: int, context: Vector, reward: float, work: Vector
+    ) -> None:
+        """Count the pull and move the arm's interval."""
+        mean = tally(state, arm, reward)  # lines 3 and 4
+        half = self.width / math.sqrt(state.pulls[arm])  # line 5
+        set_interval(state, arm, mean - half, mean + half, self.merit)  # line 6
+
+    probabilities = deploy
+    learn = observe

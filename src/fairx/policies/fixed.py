@@ -1,0 +1,130 @@
+"""Policies that do not learn: the optimal fair policy, and the uniform one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fairx import rules
+from fairx.compiled import record
+from fairx.exposure import share
+from fairx.merit import Merit
+from fairx.types import Indices, Matrix, Vector
+
+from .base import deploy, observe
+
+
+class Shares(NamedTuple):
+    """The means that exposure follows."""
+
+    means: Vector
+
+@record
+class OptimalFair(NamedTuple):
+    """Deploy the fair policy of the true means: what the others are measured against.
+
+    Notes
+    -----
+    Its regret is 0 where the judge has the same merit and the environment the same means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx import Exponential, OptimalFair
+    >>> policy = OptimalFair(Exponential(4), means=[0.2, 0.8])
+    >>> state = policy.start(arms=2, dimension=0)
+    >>> policy.learn(state, arm=0, context=np.empty(0), reward=1.0)
+    >>> arms, rng = np.array([0, 1]), np.random.default_rng(0)
+    >>> policy.probabilities(state, arms, np.empty((2, 0)), rng).round(3)
+    array([0.083, 0.917])
+    """
+
+    merit: Merit
+    means: tuple[float, ...]
+
+    def checked(self) -> OptimalFair:
+        """Turn the means into a tuple of numbers."""
+        means = rules.array("means", self.means, (None,))
+        rules.count("the number of means", means.size)
+        return self._replace(means=tuple(means.tolist()))
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        """Ask for nothing."""
+        return 0, 0
+
+    def start(self, arms: int, dimension: int = 0) -> Shares:
+        """Return the merits of the means."""
+        if len(self.means) != rules.count("arms", arms):
+            raise ValueError(f"means must be given for all {arms} arms, not for {len(self.means)}")
+        return Shares(np.array(self.means))
+
+    def propose(
+        self,
+        state: Shares,
+        arms: Indices,
+        contexts: Matrix,
+        normals: Vector,
+        work: Vector,
+        out: Vector,
+    ) -> None:
+        """Deploy the fair policy of the arms on offer."""
+        for slot in range(len(arms)):
+            out[slot] = state.means[arms[slot]]
+        share(self.merit, out, out)
+
+    def absorb(
+        self, state: Shares, arm: int, context: Vector, reward: float, work: Vector
+    ) -> None:
+        """Learn nothing."""
+        return
+
+    probabilities = deploy
+    learn = observe
+
+
+@record
+class Uniform(NamedTuple):
+    """Give every arm on offer the same exposure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx import Uniform
+    >>> policy = Uniform()
+    >>> state = policy.start(arms=4, dimension=0)
+    >>> policy.probabilities(state, np.arange(4), np.empty((4, 0)), np.random.default_rng(0))
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+
+    whole: float = 1.0  # compiled records need a field
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        """Ask for nothing."""
+        return 0, 0
+
+    def start(self, arms: int, dimension: int = 0) -> Shares:
+        """Return equal means."""
+        return Shares(np.zeros(rules.count("arms", arms)))
+
+    def propose(
+        self,
+        state: Shares,
+        arms: Indices,
+        contexts: Matrix,
+        normals: Vector,
+        work: Vector,
+        out: Vector,
+    ) -> None:
+        """Divide by the number of arms on offer."""
+        for slot in range(len(arms)):
+            out[slot] = self.whole / len(arms)
+
+    def absorb(
+        self, state: Shares, arm: int, context: Vector, reward: float, work: Vector
+    ) -> None:
+        """Learn nothing."""
+        return
+
+    probabilities = deploy
+    learn = observe

@@ -1,0 +1,171 @@
+"""Line 7 of Algorithm 1: the most optimistic means within a box, exactly or by the paper's steps."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from fairx import rules
+from fairx.compiled import compilable, kernel, record
+from fairx.elementary import exp
+from fairx.exposure import share, uphill, value
+from fairx.merit import Merit
+from fairx.types import Indices, Vector
+
+SMALL, LARGE = 1e-200, 1e200  # sums of merits between them are neither lost nor infinite
+PASSES = 100
+
+
+class Box(NamedTuple):
+    """Counts of each arm, its confidence interval, and what the exact solver needs of its ends."""
+
+    pulls: Vector
+    reward_sums: Vector
+    low: Vector
+    high: Vector
+    low_merits: Vector
+    high_merits: Vector
+    low_values: Vector  # merit times mean
+    high_values: Vector
+    thresholds: Vector  # the high end is the better one up to this level
+
+
+@compilable
+class BoxSolver(Protocol):
+    """A way to find the optimistic means."""
+
+    def deploy_optimum(
+        self, merit: Merit, state: Box, arms: Indices, work: Vector, out: Vector
+    ) -> None:
+        """Write the fair probabilities of the optimistic means to `out`."""
+        ...
+
+
+@record
+class Exact(NamedTuple):
+    """The global optimum, by Dinkelbach's method: for a given value the arms separate.
+
+    Each arm then maximises f(m) (m - value) on its own interval; where log f is concave that is
+    at an end. `passes` bounds the (two or three) passes over the arms.
+    """
+
+    passes: int = PASSES
+
+    def deploy_optimum(
+        self, merit: Merit, state: Box, arms: Indices, work: Vector, out: Vector
+    ) -> None:
+        """Let the value rise until it no longer does."""
+        if not (merit.is_log_concave() and climb_ends(state, arms, self.passes, out)):
+            climb_peaks(merit, state, arms, self.passes, out)
+
+
+@record
+class Gradient(NamedTuple):
+    """The paper's projected gradient ascent from the means: `steps` of `rate`, clipped to the box."""
+
+    steps: int = 10
+    rate: float = 0.01
+
+    def checked(self) -> Gradient:
+        """Refuse steps that lead nowhere."""
+        rules.count("steps", self.steps)
+        rules.positive("rate", self.rate)
+        return self
+
+    def deploy_optimum(
+        self, merit: Merit, state: Box, arms: Indices, work: Vector, out: Vector
+    ) -> None:
+        """Climb, and stay within the box."""
+        n = len(arms)
+        optimistic, slopes = work[:n], work[n : 2 * n]
+        for slot in range(n):
+            optimistic[slot] = state.reward_sums[arms[slot]] / state.pulls[arms[slot]]
+        for _ in range(self.steps):
+            share(merit, optimistic, out)
+            uphill(merit, optimistic, out, slopes)
+            for slot in range(n):
+                arm = arms[slot]
+                moved = optimistic[slot] + self.rate * slopes[slot]
+                optimistic[slot] = min(max(moved, state.low[arm]), state.high[arm])
+        share(merit, optimistic, out)
+
+
+def box_solver(solver: Any) -> Any:
+    """Return the solver that a name stands for."""
+    named = {"exact": Exact(), "gradient": Gradient()}
+    found = named.get(solver, solver) if isinstance(solver, str) else solver
+    if not hasattr(found, "deploy_optimum"):
+        raise ValueError(f"solver must be 'exact', 'gradient', Exact(...) or Gradient(...), not {solver!r}")
+    return found
+
+
+def empty_box(arms: int) -> Box:
+    """Return intervals without bounds: no arm was ever pulled."""
+    zeros, infinite = np.zeros((6, rules.count("arms", arms))), np.full((3, arms), np.inf)
+    return Box(*zeros[:2], -infinite[0], infinite[1], zeros[2], infinite[2], *zeros[3:])
+
+
+@kernel
+def set_interval(state: Box, arm: int, low: float, high: float, merit: Merit) -> None:
+    """Give `arm` a new interval."""
+    low_merit, high_merit = exp(merit.log(low)), exp(merit.log(high))
+    state.low[arm], state.high[arm] = low, high
+    state.low_merits[arm], state.high_merits[arm] = low_merit, high_merit
+    state.low_values[arm], state.high_values[arm] = low_merit * low, high_merit * high
+    rise = high_merit - low_merit
+    state.thresholds[arm] = high + low_merit * (high - low) / rise if rise > 0.0 else math.inf
+
+
+@kernel
+def promise(level: float, state: Box, arms: Indices, out: Vector) -> tuple[float, float, float]:
+    """Write the merits of the better ends at `level`.
+
+    Return the value they promise, their sum, and the level at which the first of them changes.
+    """
+    total, weighted, change = 0.0, 0.0, math.inf
+    for slot in range(len(arms)):
+        arm = arms[slot]
+        threshold = state.thresholds[arm]
+        up = level <= threshold
+        out[slot] = state.high_merits[arm] if up else state.low_merits[arm]
+        total += out[slot]
+        weighted += state.high_values[arm] if up else state.low_values[arm]
+        change = threshold if up and threshold < change else change
+    return weighted / total, total, change
+
+
+@kernel
+def climb_ends(state: Box, arms: Indices, passes: int, out: Vector) -> bool:
+    """Climb between the ends of the intervals; say no where their merits are out of range."""
+    level, total, change = promise(-math.inf, state, arms, out)  # all at the high end
+    for _ in range(passes):
+        if level <= change or not total < LARGE:
+            break
+        reached, total, change = promise(level, state, arms, out)
+        if not reached > level:  # rounding can flip ties for ever: only a rise counts
+            break
+        level = reached
+    if not SMALL < total < LARGE:
+        return False
+    for slot in range(len(out)):
+        out[slot] /= total
+    return True
+
+
+@kernel
+def climb_peaks(merit: Merit, state: Box, arms: Indices, passes: int, out: Vector) -> None:
+    """Climb for any merit and any size of merits: slower, as nothing is kept between rounds."""
+    for slot in range(len(arms)):
+        out[slot] = state.high[arms[slot]]
+    best = value(merit, out)
+    for _ in range(passes):
+        for slot in range(len(arms)):
+            arm = arms[slot]
+            out[slot] = merit.peak(state.low[arm], state.high[arm], best)
+        reached = value(merit, out)
+        if not reached > best:
+            break
+        best = reached
+    share(merit, out, out)

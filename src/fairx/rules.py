@@ -1,0 +1,76 @@
+"""Rules that settings and data must keep: each error names the thing, the rule and the value."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .types import Vector
+
+
+def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return `value` as a finite number from `low` to `high`.
+
+    Examples
+    --------
+    >>> number("epsilon", 2, low=0, high=1)
+    Traceback (most recent call last):
+    ValueError: epsilon must be a number from 0 to 1, not 2
+    """
+    bounds = "finite" if low == -math.inf else f"at least {low:g}"
+    rule = f"a number from {low:g} to {high:g}" if high < math.inf else f"{bounds} and finite"
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not (math.isfinite(found) and low <= found <= high):
+        raise ValueError(f"{name} must be {rule}, not {value!r}")
+    return found
+
+
+def positive(name: str, value: Any) -> float:
+    """Return `value` as a finite number above zero."""
+    if number(name, value) > 0:
+        return float(value)
+    raise ValueError(f"{name} must be positive, not {value!r}")
+
+
+def count(name: str, value: Any, low: int = 1) -> int:
+    """Return `value` as a whole number of at least `low`."""
+    try:
+        found = operator.index(value)
+    except TypeError:
+        found = low - 1
+    if found < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+    return found
+
+
+def array(name: str, value: npt.ArrayLike, shape: tuple[int | None, ...], hint: str = "") -> Vector:
+    """Return `value` as a float array of `shape` (None: any length), all of it finite.
+
+    Examples
+    --------
+    >>> array("contexts", [[1.0, 2.0]], (2, 2), "one row per arm on offer")
+    Traceback (most recent call last):
+    ValueError: contexts must have shape (2, 2), not (1, 2): one row per arm on offer
+    """
+    try:
+        found = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers, not {value!r}") from None
+    found = found.reshape(np.shape(value))
+    fits = len(shape) == found.ndim and all(
+        want in (None, have) for want, have in zip(shape, found.shape, strict=True)
+    )
+    if not fits:
+        wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," * (len(shape) == 1)) + ")"
+        raise ValueError(f"{name} must have shape {wanted}, not {found.shape}" + (f": {hint}" if hint else ""))
+    if not np.isfinite(found).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0])
+        raise ValueError(f"{name} must be finite, not {found[where]} at {where}")
+    return found

@@ -1,0 +1,102 @@
+"""Random numbers by counting: each is a function of (seed, run, round, position) alone.
+
+No state is carried from one number to the next, so results cannot depend on threads, on the
+order of the work or on where it was interrupted. The generator is SplitMix64 (Steele, Lea and
+Flood 2014) read at any position; keys come from NumPy's `SeedSequence`. Normal numbers are
+made in pairs (Box-Muller) for rounds half a block apart, so that one loop fills a whole block.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .compiled import kernel
+from .elementary import log, sine_and_cosine
+from .types import Keys, Vector
+
+BLOCK = 16
+HALF = BLOCK // 2
+STEP = np.uint64(0x9E3779B97F4A7C15)
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+A, B, C, TWELVE = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(12)
+ONE = np.uint64(0x3FF0000000000000)
+
+
+class Streams(NamedTuple):
+    """The keys of one run: policies compared under one seed meet the same world."""
+
+    example: Keys
+    reward: Keys
+    reward_noise: Keys
+    choice: Keys
+    policy: Keys
+
+
+def streams(seed: int, run: int) -> Streams:
+    """Return the keys of `run`, which do not depend on how many runs there are.
+
+    Examples
+    --------
+    >>> streams(seed=1, run=0) == streams(seed=1, run=0)
+    True
+    >>> round(uniform(streams(seed=1, run=0).choice, 0), 3)
+    0.317
+    """
+    words = np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(10, np.uint64)
+    return Streams(*((words[i], words[i + 1]) for i in range(0, 10, 2)))
+
+
+@kernel
+def word(key: int, position: int) -> int:
+    """Return the 64 random bits at `position`."""
+    z = key + np.uint64(position) * STEP
+    z = (z ^ (z >> A)) * FIRST
+    z = (z ^ (z >> B)) * SECOND
+    return z ^ (z >> C)
+
+
+@kernel
+def unit(bits: int) -> float:
+    """Return a number from 0 to 1 (never 1) made of the first 52 bits."""
+    return np.uint64((bits >> TWELVE) | ONE).view(np.float64) - 1.0
+
+
+@kernel
+def uniform(keys: Keys, position: int) -> float:
+    """Return the uniform number at `position`."""
+    return unit(word(keys[0], position))
+
+
+@kernel
+def normal_pair(keys: Keys, pair: int) -> tuple[float, float]:
+    """Return two independent standard normal numbers."""
+    radius = math.sqrt(-2.0 * log(1.0 - unit(word(keys[0], pair))))
+    sine, cosine = sine_and_cosine(unit(word(keys[1], pair)) - 0.5)
+    return radius * cosine, radius * sine
+
+
+@kernel
+def fill_uniforms(keys: Keys, block: int, out: Vector) -> None:
+    """Fill `out` with one uniform number for each round of the block."""
+    for i in range(BLOCK):
+        out[i] = unit(word(keys[0], block * BLOCK + i))
+
+
+@kernel
+def fill_normals(keys: Keys, block: int, each: int, out: Vector) -> None:
+    """Fill `out` with `each` normal numbers for each round of the block, round by round."""
+    pairs = HALF * each
+    for i in range(pairs):
+        out[i], out[pairs + i] = normal_pair(keys, block * pairs + i)
+
+
+@kernel
+def normals_of_round(keys: Keys, t: int, each: int, out: Vector) -> None:
+    """Fill `out` with the same numbers as `fill_normals`, for round `t` alone."""
+    block, row = t // BLOCK, t % BLOCK
+    for i in range(each):
+        first, second = normal_pair(keys, (block * HALF + row % HALF) * each + i)
+        out[i] = first if row < HALF else second
