@@ -95,4 +95,6 @@ def sine_and_cosine(turn: float) -> tuple[float, float]:
     swap = (sine_bits ^ cosine_bits) & -(quarter & 1)
     sine_bits = (sine_bits ^ swap) ^ ((quarter & 2) << 62)
     cosine_bits = (cosine_bits ^ swap) ^ (((quarter + 1) & 2) << 62)
-    return float(np.int64(sine_bits).view(np.float64)), float(np.int64(cosine_bits).view(np.float64))
+    return float(np.int64(sine_bits).view(np.float64)), float(
+        np.int64(cosine_bits).view(np.float64)
+    )

@@ -1,15 +1,38 @@
-"""Products of small matrices, in an order of additions that is the same on every machine.
-
-Sums run in eight lanes that are added up at the end: the compiler makes vector code of them
-without being allowed to reorder anything.
-"""
+"""Products of small matrices, in an order of additions that is the same on every machine."""
 
 from __future__ import annotations
 
-from .compiled import kernel
+from .compiled import kernel, vector_kernel
 from .types import Matrix, Vector
 
 LANES = 8
+
+
+@vector_kernel(rows=1)
+def one_product(matrix: Matrix, first: int, x: Vector) -> tuple[float]:
+    """Return row `first` of `matrix` . x: eight sums side by side, added up at the end."""
+    row = matrix[first]
+    a = b = c = d = e = f = g = h = 0.0
+    whole = len(x) // LANES * LANES
+    for i in range(0, whole, LANES):
+        a += row[i] * x[i]
+        b += row[i + 1] * x[i + 1]
+        c += row[i + 2] * x[i + 2]
+        d += row[i + 3] * x[i + 3]
+        e += row[i + 4] * x[i + 4]
+        f += row[i + 5] * x[i + 5]
+        g += row[i + 6] * x[i + 6]
+        h += row[i + 7] * x[i + 7]
+    for i in range(whole, len(x)):
+        a += row[i] * x[i]
+    return (((a + b) + (c + d)) + ((e + f) + (g + h)),)
+
+
+@vector_kernel(rows=4)
+def four_products(matrix: Matrix, first: int, x: Vector) -> tuple[float, float, float, float]:
+    """Return rows `first` to `first` + 3 of `matrix` . x."""
+    a, b = one_product(matrix, first, x)[0], one_product(matrix, first + 1, x)[0]
+    return a, b, one_product(matrix, first + 2, x)[0], one_product(matrix, first + 3, x)[0]
 
 
 @kernel
@@ -19,30 +42,20 @@ def dot(x: Vector, y: Vector) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> dot(np.arange(9.0), np.ones(9))
+    >>> float(dot(np.arange(9.0), np.ones(9)))
     36.0
     """
-    a = b = c = d = e = f = g = h = 0.0
-    whole = len(x) // LANES * LANES
-    for i in range(0, whole, LANES):
-        a += x[i] * y[i]
-        b += x[i + 1] * y[i + 1]
-        c += x[i + 2] * y[i + 2]
-        d += x[i + 3] * y[i + 3]
-        e += x[i + 4] * y[i + 4]
-        f += x[i + 5] * y[i + 5]
-        g += x[i + 6] * y[i + 6]
-        h += x[i + 7] * y[i + 7]
-    for i in range(whole, len(x)):
-        a += x[i] * y[i]
-    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+    return one_product(x.reshape((1, len(x))), 0, y)[0]
 
 
 @kernel
 def times(matrix: Matrix, x: Vector, out: Vector) -> None:
     """Write matrix . x."""
-    for i in range(len(out)):
-        out[i] = dot(matrix[i], x)
+    whole = len(out) // 4 * 4
+    for i in range(0, whole, 4):
+        out[i], out[i + 1], out[i + 2], out[i + 3] = four_products(matrix, i, x)
+    for i in range(whole, len(out)):
+        out[i] = one_product(matrix, i, x)[0]
 
 
 @kernel

@@ -68,8 +68,9 @@ def play(  # type: ignore[no-untyped-def]
             fill_normals(keys.reward_noise, block, 1, tally.noise)
             fill_normals(keys.policy, block, each, tally.normals)
         example = world.pick(tally.uniforms[0, row])
-        arms, contexts = world.offer(example), world.features[world.row(example)]
+        arms = world.offer(example)
         n = len(arms)
+        contexts = world.features[world.row(example)][:n]
         deployed = tally.deployed[:n]
         normals = tally.normals[row * each : (row + 1) * each]
         policy.propose(state, arms, contexts, normals, tally.work, deployed)
@@ -91,6 +92,7 @@ def play(  # type: ignore[no-untyped-def]
             tally.exposure[arms[i]] += deployed[i]
         tally.pulls[arm] += 1
         if t + 1 == tally.marks[tally.next_mark[0]]:
-            tally.curves[0, tally.next_mark[0]] = tally.fairness.sum()
-            tally.curves[1, tally.next_mark[0]] = tally.reward.sum()
+            for i in range(len(tally.fairness)):
+                tally.curves[0, tally.next_mark[0]] += tally.fairness[i]
+                tally.curves[1, tally.next_mark[0]] += tally.reward[i]
             tally.next_mark[0] += 1

@@ -68,8 +68,15 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | None, ...], hint: 
         want in (None, have) for want, have in zip(shape, found.shape, strict=True)
     )
     if not fits:
-        wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," * (len(shape) == 1)) + ")"
-        raise ValueError(f"{name} must have shape {wanted}, not {found.shape}" + (f": {hint}" if hint else ""))
+        wanted = (
+            "("
+            + ", ".join("any" if n is None else str(n) for n in shape)
+            + ("," * (len(shape) == 1))
+            + ")"
+        )
+        raise ValueError(
+            f"{name} must have shape {wanted}, not {found.shape}" + (f": {hint}" if hint else "")
+        )
     if not np.isfinite(found).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0])
         raise ValueError(f"{name} must be finite, not {found[where]} at {where}")

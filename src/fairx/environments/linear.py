@@ -8,7 +8,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import record
-from fairx.linear_algebra import dot
+from fairx.linear_algebra import dot, times
 from fairx.types import Indices, Matrix, Vector
 
 from . import base
@@ -82,8 +82,7 @@ class LinearWorld(NamedTuple):
 
     def fill_means(self, example: int, out: Vector) -> None:
         """Write the products of contexts and parameter."""
-        for arm in range(len(out)):
-            out[arm] = dot(self.features[example, arm], self.parameter)
+        times(self.features[example], self.parameter, out)
 
     def pay(self, example: int, arm: int, uniform: float, normal: float) -> float:
         """Pay the mean and noise."""

@@ -66,7 +66,10 @@ def searched_peak(self: Merit, low: float, high: float, level: float) -> float:
             best, found = mean, value
     left, right = max(low, best - step), min(high, best + step)
     while right - left > 1e-9:
-        a, b = right - 0.6180339887498949 * (right - left), left + 0.6180339887498949 * (right - left)
+        a, b = (
+            right - 0.6180339887498949 * (right - left),
+            left + 0.6180339887498949 * (right - left),
+        )
         if exp(self.log(a) - top) * (a - level) > exp(self.log(b) - top) * (b - level):
             right = b
         else:
@@ -89,7 +92,9 @@ def check_conditions(merit: Merit, low: float, high: float) -> None:
     for mean in np.linspace(low, high, GRID if high > low else 1).tolist():
         found = merit.log(mean)
         if not math.isfinite(found):
-            raise ValueError(f"merit must be positive and finite, but {merit} is not at mean {mean}")
+            raise ValueError(
+                f"merit must be positive and finite, but {merit} is not at mean {mean}"
+            )
         if found < before - 1e-12 * max(1.0, abs(before)):
             raise ValueError(f"merit must not decrease, but {merit} does at mean {mean}")
         before = found

@@ -15,6 +15,7 @@ from fairx.types import Indices, Matrix, Vector
 S = TypeVar("S")
 
 
+@compilable
 class Policy(Protocol[S]):
     """The public door. A record with these three methods is a policy, anybody's."""
 

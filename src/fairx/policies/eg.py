@@ -64,9 +64,7 @@ class EG(NamedTuple):
         put_all_on(highest(out), out)
         mix(out, 1.0 - self.epsilon, self.epsilon)
 
-    def absorb(
-        self, state: Counts, arm: int, context: Vector, reward: float, work: Vector
-    ) -> None:
+    def absorb(self, state: Counts, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Count the pull."""
         tally(state, arm, reward)
 

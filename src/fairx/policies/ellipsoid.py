@@ -13,7 +13,7 @@ from fairx.merit import Merit
 from fairx.types import Matrix, Vector
 
 from .optimism import Gradient
-from .ridge import Ridge, half_width, predict
+from .ridge import Ridge
 
 
 @compilable
@@ -29,19 +29,21 @@ class EllipsoidSolver(Protocol):
 
 @record
 class Ascent(NamedTuple):
-    """Monotone ascent with closed-form steps, from two starts; it has no learning rate.
+    """Monotone ascent with closed-form steps, from several starts; it has no learning rate.
 
-    The best point of the ellipsoid for a given gradient g of the objective is
-    estimate + radius V^-1 g / |g|, in the norm of V^-1; repeating this climbs. It starts from the
-    estimate, and from the point where the arm with the largest upper bound reaches it, and stops
-    when a step gains less than `tolerance` of what was gained so far.
+    With whitened contexts Y (rows R x, where R'R = V^-1) the ellipsoid is a ball, and its best
+    point for a given gradient g of the objective is Y'g / |Y'g| times the radius; repeating this
+    climbs. It starts from the estimate, and from where each of the arms with the largest upper
+    bounds reaches it; it stops when a step gains less than `tolerance` of all that was gained.
     """
 
+    starts: int = 3
     steps: int = 30
-    tolerance: float = 1e-4
+    tolerance: float = 1e-3
 
     def checked(self) -> Ascent:
         """Refuse steps that lead nowhere."""
+        rules.count("starts", self.starts)
         rules.count("steps", self.steps)
         rules.number("tolerance", self.tolerance, low=0, high=1)
         return self
@@ -49,59 +51,63 @@ class Ascent(NamedTuple):
     def deploy_within(
         self, merit: Merit, state: Ridge, radius: float, contexts: Matrix, work: Vector, out: Vector
     ) -> None:
-        """Climb twice and keep the higher end."""
+        """Climb from each start and keep the highest end."""
         k, d = contexts.shape
-        means, other, vectors = work[:k], work[k : 2 * k], work[2 * k :]
-        predict(state, contexts, means)
-        first = climb(merit, state, radius, contexts, means, vectors, out, self.steps, self.tolerance)
-        best_arm, best_bound = 0, -math.inf
-        predict(state, contexts, other)
+        centre, bounds, best, rest = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
+        white = rest[: k * d].reshape((k, d))
+        climber = Climber(centre, white, radius, self.steps, self.tolerance)
+        means, gradient, buffers = rest[k * d : k * d + k], rest[k * d + k :], rest[k * d + k + d :]
+        times(contexts, state.estimate, centre)
         for arm in range(k):
-            bound = other[arm] + radius * half_width(state, contexts[arm], vectors)
-            if bound > best_bound:
-                best_arm, best_bound = arm, bound
-        move(state, radius, contexts, contexts[best_arm], vectors, other)
-        second = climb(merit, state, radius, contexts, other, vectors, out, self.steps, self.tolerance)
-        share(merit, means if first >= second else other, out)
+            times(state.root, contexts[arm], white[arm])
+            bounds[arm] = centre[arm] + radius * math.sqrt(dot(white[arm], white[arm]))
+            best[arm] = centre[arm]
+        reached = climb(climber, merit, best, gradient[:d], buffers, out)
+        for _ in range(1, min(self.starts, k + 1)):
+            arm = highest(bounds)
+            bounds[arm] = -math.inf
+            reach(climber, white[arm], means)
+            found = climb(climber, merit, means, gradient[:d], buffers, out)
+            if found > reached:
+                reached = found
+                for i in range(k):
+                    best[i] = means[i]
+        share(merit, best, out)
+
+
+class Climber(NamedTuple):
+    """What all climbs of one round share."""
+
+    centre: Vector  # the estimated means
+    white: Matrix  # whitened contexts
+    radius: float
+    steps: int
+    tolerance: float
 
 
 @kernel
-def move(
-    state: Ridge, radius: float, contexts: Matrix, gradient: Vector, work: Vector, means: Vector
-) -> None:
-    """Write the means at the point of the ellipsoid that lies farthest along `gradient`."""
-    d = len(gradient)
-    rooted, point = work[:d], work[d : 2 * d]
-    times(state.root, gradient, rooted)
-    transpose_times(state.root, rooted, point)
-    size = math.sqrt(dot(rooted, rooted))
-    scale = radius / size if size > 0.0 else 0.0
-    for i in range(d):
-        point[i] = state.estimate[i] + scale * point[i]
-    times(contexts, point, means)
+def reach(climber: Climber, gradient: Vector, means: Vector) -> None:
+    """Write the means at the point of the ball that lies farthest along `gradient`."""
+    size = math.sqrt(dot(gradient, gradient))
+    scale = climber.radius / size if size > 0.0 else 0.0
+    times(climber.white, gradient, means)
+    for arm in range(len(means)):
+        means[arm] = climber.centre[arm] + scale * means[arm]
 
 
 @kernel
 def climb(
-    merit: Merit,
-    state: Ridge,
-    radius: float,
-    contexts: Matrix,
-    means: Vector,
-    work: Vector,
-    out: Vector,
-    steps: int,
-    tolerance: float,
+    climber: Climber, merit: Merit, means: Vector, gradient: Vector, work: Vector, out: Vector
 ) -> float:
     """Move `means` uphill until a step gains little; return the value they reach."""
-    k, d = contexts.shape
-    gradient, slopes, tried, rest = work[:d], work[d : d + k], work[d + k : d + 2 * k], work[d + 2 * k :]
+    k = len(means)
+    slopes, tried = work[:k], work[k : 2 * k]
     share(merit, means, out)
     start = uphill(merit, means, out, slopes)
     reached = start
-    for _ in range(steps):
-        transpose_times(contexts, slopes, gradient)
-        move(state, radius, contexts, gradient, rest, tried)
+    for _ in range(climber.steps):
+        transpose_times(climber.white, slopes, gradient)
+        reach(climber, gradient, tried)
         share(merit, tried, out)
         found = uphill(merit, tried, out, slopes)
         if not found > reached:
@@ -110,7 +116,7 @@ def climb(
         reached = found
         for arm in range(k):
             means[arm] = tried[arm]
-        if gain < tolerance * (reached - start):
+        if gain < climber.tolerance * (reached - start):
             break
     return reached
 
@@ -134,7 +140,11 @@ class EllipsoidGradient(NamedTuple):
         """Climb, and stay within the ellipsoid: in the norm of the precision."""
         k, d = contexts.shape
         means, slopes = work[:k], work[k : 2 * k]
-        parameter, away, stretched = work[2 * k : 2 * k + d], work[2 * k + d : 2 * k + 2 * d], work[2 * k + 2 * d :]
+        parameter, away, stretched = (
+            work[2 * k : 2 * k + d],
+            work[2 * k + d : 2 * k + 2 * d],
+            work[2 * k + 2 * d :],
+        )
         for i in range(d):
             parameter[i] = state.estimate[i]
         for _ in range(self.steps):
@@ -160,5 +170,7 @@ def ellipsoid_solver(solver: Any) -> Any:
     if type(found) is Gradient:
         found = EllipsoidGradient(found.steps, found.rate)
     if not hasattr(found, "deploy_within"):
-        raise ValueError(f"solver must be 'ascent', 'gradient', Ascent(...) or Gradient(...), not {solver!r}")
+        raise ValueError(
+            f"solver must be 'ascent', 'gradient', Ascent(...) or Gradient(...), not {solver!r}"
+        )
     return found

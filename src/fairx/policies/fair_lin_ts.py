@@ -69,9 +69,7 @@ class FairXLinTS(NamedTuple):
         predict_draw(state, contexts, normals, self.reward_std, work, out)  # line 4
         share(self.merit, out, out)  # line 5
 
-    def absorb(
-        self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector
-    ) -> None:
+    def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Update the posterior."""
         regress(state, context, reward, work)  # line 8
 

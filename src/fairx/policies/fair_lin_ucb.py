@@ -63,8 +63,8 @@ class FairXLinUCB(NamedTuple):
         return self._replace(beta=radius(self.beta), solver=ellipsoid_solver(self.solver))
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
-        """Ask for room for four vectors by arm and four by dimension."""
-        return 0, 4 * arms + 4 * dimension
+        """Ask for room for whitened contexts, and some vectors."""
+        return 0, arms * dimension + 6 * arms + 3 * dimension
 
     def start(self, arms: int, dimension: int) -> Ridge:
         """Return an empty regression (line 2)."""

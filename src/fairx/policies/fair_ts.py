@@ -110,9 +110,7 @@ def draw(state: Posterior, arms: Indices, normals: Vector, out: Vector) -> None:
 
 
 @kernel
-def update(
-    state: Posterior, arm: int, reward: float, prior_std: float, reward_std: float
-) -> None:
+def update(state: Posterior, arm: int, reward: float, prior_std: float, reward_std: float) -> None:
     """Take one reward into the posterior of its arm."""
     tally(state, arm, reward)
     ratio = (reward_std / prior_std) * (reward_std / prior_std)

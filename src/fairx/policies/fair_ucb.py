@@ -70,7 +70,9 @@ class FairXUCB(NamedTuple):
         """
         rules.number("delta", delta, low=0, high=1)
         rounds, arms = rules.count("rounds", rounds), rules.count("arms", arms)
-        return cls(merit, math.sqrt(2 * math.log(4 * rounds * arms / rules.positive("delta", delta))))
+        return cls(
+            merit, math.sqrt(2 * math.log(4 * rounds * arms / rules.positive("delta", delta)))
+        )
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for room for two vectors."""
@@ -96,9 +98,7 @@ class FairXUCB(NamedTuple):
         else:
             self.solver.deploy_optimum(self.merit, state, arms, work, out)  # lines 7 and 8
 
-    def absorb(
-        self, state: Box, arm: int, context: Vector, reward: float, work: Vector
-    ) -> None:
+    def absorb(self, state: Box, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Count the pull and move the arm's interval."""
         mean = tally(state, arm, reward)  # lines 3 and 4
         half = self.width / math.sqrt(state.pulls[arm])  # line 5

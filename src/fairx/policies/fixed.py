@@ -20,6 +20,7 @@ class Shares(NamedTuple):
 
     means: Vector
 
+
 @record
 class OptimalFair(NamedTuple):
     """Deploy the fair policy of the true means: what the others are measured against.
@@ -73,9 +74,7 @@ class OptimalFair(NamedTuple):
             out[slot] = state.means[arms[slot]]
         share(self.merit, out, out)
 
-    def absorb(
-        self, state: Shares, arm: int, context: Vector, reward: float, work: Vector
-    ) -> None:
+    def absorb(self, state: Shares, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Learn nothing."""
         return
 
@@ -120,9 +119,7 @@ class Uniform(NamedTuple):
         for slot in range(len(arms)):
             out[slot] = self.whole / len(arms)
 
-    def absorb(
-        self, state: Shares, arm: int, context: Vector, reward: float, work: Vector
-    ) -> None:
+    def absorb(self, state: Shares, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Learn nothing."""
         return
 

@@ -66,9 +66,7 @@ class LinEG(NamedTuple):
         put_all_on(highest(out), out)
         mix(out, 1.0 - self.epsilon, self.epsilon)
 
-    def absorb(
-        self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector
-    ) -> None:
+    def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Take the reward into the regression."""
         regress(state, context, reward, work)
 

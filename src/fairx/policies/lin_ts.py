@@ -65,9 +65,7 @@ class LinTS(NamedTuple):
         predict_draw(state, contexts, normals, self.reward_std, work, out)
         put_all_on(highest(out), out)
 
-    def absorb(
-        self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector
-    ) -> None:
+    def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Update the posterior."""
         regress(state, context, reward, work)
 

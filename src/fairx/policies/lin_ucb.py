@@ -70,9 +70,7 @@ class LinUCB(NamedTuple):
             out[slot] += size * half_width(state, contexts[slot], work)
         put_all_on(highest(out), out)
 
-    def absorb(
-        self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector
-    ) -> None:
+    def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Take the reward into the regression."""
         regress(state, context, reward, work)
 

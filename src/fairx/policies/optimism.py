@@ -97,7 +97,9 @@ def box_solver(solver: Any) -> Any:
     named = {"exact": Exact(), "gradient": Gradient()}
     found = named.get(solver, solver) if isinstance(solver, str) else solver
     if not hasattr(found, "deploy_optimum"):
-        raise ValueError(f"solver must be 'exact', 'gradient', Exact(...) or Gradient(...), not {solver!r}")
+        raise ValueError(
+            f"solver must be 'exact', 'gradient', Exact(...) or Gradient(...), not {solver!r}"
+        )
     return found
 
 

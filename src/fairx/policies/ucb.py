@@ -23,6 +23,7 @@ class Bounds(NamedTuple):
     reward_sums: Vector
     upper: Vector
 
+
 @record
 class UCB(NamedTuple):
     """Play the arm with the highest upper confidence bound, mean + width / sqrt(pulls).
@@ -73,9 +74,7 @@ class UCB(NamedTuple):
             out[slot] = state.upper[arms[slot]]
         put_all_on(highest(out), out)
 
-    def absorb(
-        self, state: Bounds, arm: int, context: Vector, reward: float, work: Vector
-    ) -> None:
+    def absorb(self, state: Bounds, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Count the pull and move the bound."""
         mean = tally(state, arm, reward)
         state.upper[arm] = mean + self.width / math.sqrt(state.pulls[arm])

@@ -7,6 +7,7 @@ it our plain functions. Nothing here imports Numba before something is to be com
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import operator
@@ -20,6 +21,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast, get_type_hints
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
 
@@ -29,6 +32,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy"}
 INNER = OPTIONS | {"forceinline": True}
 
 _kernels: list[FunctionType] = []
+_vector_kernels: list[tuple[FunctionType, int]] = []
 _protocols: list[type] = []
 _loading = threading.RLock()
 _numba: Any = None
@@ -40,6 +44,16 @@ def kernel(function: F) -> F:
     if _numba is not None:
         _teach_function(_kernels[-1])
     return function
+
+
+def vector_kernel(rows: int) -> Callable[[F], F]:
+    """Let compiled code use explicit vector code for `rows` inner products (see `lanes`)."""
+
+    def decorate(function: F) -> F:
+        _vector_kernels.append((cast("FunctionType", function), rows))
+        return function
+
+    return decorate
 
 
 def compilable(protocol: type[R]) -> type[R]:
@@ -96,6 +110,8 @@ class Entry:
     """A function that is compiled for the records it is given, on first use."""
 
     def __init__(self, function: FunctionType) -> None:
+        # Interpreted, the random generator's whole numbers wrap around with a warning.
+        self.interpreted = np.errstate(over="ignore")(function)
         self.function = function
         self._kept: Any = None
         self._fresh: Any = None
@@ -107,17 +123,17 @@ class Entry:
         cannot compile it, the interpreted form is returned, with a warning that says so.
         """
         if interpreted():
-            return self.function, records
+            return self.interpreted, records
         self._compile()
         run = self._kept if all(map(_is_ours, records)) else self._fresh
         try:
             with _says_what_it_waits_for(records):
-                lowered = tuple(map(_lowered, records))
-                try_it(run, lowered)
+                low = tuple(map(lowered, records))
+                try_it(run, low)
         except _numba.core.errors.NumbaError as error:
             warnings.warn(_not_compiled(records, error), UserWarning, stacklevel=4)
-            return self.function, records
-        return run, lowered
+            return self.interpreted, records
+        return run, low
 
     def _compile(self) -> None:
         with _loading:
@@ -140,7 +156,19 @@ def _load() -> None:
         _teach_function(function)
     for protocol in _protocols:
         _teach_methods(protocol)
+    for function, rows in _vector_kernels:
+        _teach_vectors(function, rows)
     _teach_ranges()
+
+
+def _teach_vectors(function: FunctionType, rows: int) -> None:
+    from .lanes import inner_products
+
+    products = inner_products(rows)
+
+    @_numba.extending.overload(function, jit_options=INNER)  # type: ignore[untyped-decorator]
+    def find(matrix, first, x):  # type: ignore[no-untyped-def]
+        return lambda matrix, first, x: products(matrix, first, x)
 
 
 def _teach_ranges() -> None:
@@ -215,7 +243,7 @@ def cache_directory() -> Path:
 
 
 def _digest_of_sources() -> str:
-    sources = sorted(Path(__file__).parent.rglob("*.py"))
+    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
 
 
@@ -229,14 +257,19 @@ def _is_ours(value: Any) -> bool:
     return ours and all(map(_is_ours, value))
 
 
-def _lowered(value: Any) -> Any:
-    """Compile the Python functions that a record holds."""
+def lowered(value: Any) -> Any:
+    """Return `value` with the Python functions that it holds, if any, compiled."""
     if isinstance(value, FunctionType):
-        return _numba.njit(**OPTIONS)(value)
-    if isinstance(value, tuple) and not all(map(_is_ours, value)):
-        parts = map(_lowered, value)
+        return _compiled_function(value)
+    if isinstance(value, tuple) and not _is_ours(value):
+        parts = map(lowered, value)
         return type(value)._make(parts) if hasattr(value, "_fields") else tuple(parts)
     return value
+
+
+@functools.cache
+def _compiled_function(function: FunctionType) -> Any:
+    return _numba.njit(**OPTIONS)(function)
 
 
 def _not_compiled(records: tuple[Any, ...], error: Exception) -> str:

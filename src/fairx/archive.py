@@ -1,0 +1,76 @@
+"""Files that hold a record of settings and some arrays: written whole or not at all, no pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import BrokenFile
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+MAGIC = "fairx bandit"
+VERSION = 1
+
+
+def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> None:
+    """Replace `path` by the new contents in one step, safe against a crash at any moment."""
+    target = Path(path)
+    text = json.dumps({"format": MAGIC, "version": VERSION, **header})
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    _sync_directory(target.parent)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Return what `write` wrote, or say why it cannot."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays.pop("header").tobytes())
+    except FileNotFoundError:
+        raise
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        EOFError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise BrokenFile(f"{path} is not a saved bandit, or is truncated ({error})") from error
+    if not isinstance(header, dict) or header.get("format") != MAGIC:
+        raise BrokenFile(f"{path} is not a saved bandit")
+    if header.get("version") != VERSION:
+        found = header.get("version")
+        raise BrokenFile(f"{path} has version {found!r}, but this fairx reads version {VERSION}")
+    return header, arrays
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the replacement itself durable, where the system can."""
+    try:
+        handle = os.open(directory, os.O_RDONLY)
+    except OSError:  # Windows cannot open a directory
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,318 @@
+"""A policy at work: it decides, and learns from rewards that come late, in any order, once each."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import archive, rules
+from .compiled import entry
+from .errors import BrokenFile, RewardGiven, UnknownArm, UnknownDecision
+from .exposure import choose
+from .policies import Policy
+from .policies.base import absorb
+from .policies.foreign import fitted, started
+from .settings import build, describe
+from .streams import normals_of_round, streams, uniform
+from .types import Indices, Vector
+
+
+class Decision(NamedTuple):
+    """The arm to play, with all that is needed to learn from it or to audit it."""
+
+    id: int
+    arm: Any
+    probability: float  # of the arm: its exact propensity
+    probabilities: Vector  # of all arms on offer, in the order of `arms`
+    arms: tuple[Any, ...]
+    context: Vector  # of the arm
+
+
+@entry
+def decide(policy, state, arms, contexts, policy_keys, choice_keys, t, normals, work, out):  # type: ignore[no-untyped-def]
+    """Write the probabilities of decision `t` and return the position drawn from them."""
+    normals_of_round(policy_keys, t, len(normals), normals)
+    policy.propose(state, arms, contexts, normals, work, out)
+    return choose(out, uniform(choice_keys, t))
+
+
+class Bandit:
+    """Acts, then learns. Safe to call from several threads.
+
+    Parameters
+    ----------
+    policy
+        Ours, or a record of your own with the three public methods.
+    arms
+        Their number, or a list of distinct names.
+    dimension
+        Of the contexts; 0 without.
+    seed
+        Decision n is a function of the seed, n and what was learned before: a bandit that is
+        saved and loaded goes on as if nothing had happened.
+
+    Examples
+    --------
+    >>> from fairx import Bandit, Exponential, FairXTS
+    >>> bandit = Bandit(FairXTS(Exponential(4), 1, 0.5), arms=["red", "green"], seed=7)
+    >>> decision = bandit.act()
+    >>> decision.arm, round(decision.probability, 3)
+    ('red', 0.972)
+    >>> bandit.learn(decision, reward=1.0)
+    >>> bandit.learn(decision, reward=1.0)
+    Traceback (most recent call last):
+    fairx.errors.RewardGiven: decision 0 was rewarded already: a decision is learned from once
+    """
+
+    def __init__(
+        self,
+        policy: Policy[Any],
+        arms: int | Sequence[Hashable],
+        dimension: int = 0,
+        *,
+        seed: int,
+    ) -> None:
+        names = range(rules.count("arms", arms)) if isinstance(arms, int) else list(arms)
+        self._names: list[Any] = list(names)
+        self._places = {name: place for place, name in enumerate(self._names)}
+        rules.count("the number of arms", len(self._names))
+        if len(self._places) < len(self._names):
+            raise ValueError(f"arms must be distinct, not {self._names!r}")
+        self.policy = policy
+        self.dimension = rules.count("dimension", dimension, low=0)
+        self.seed = rules.count("seed", seed, low=0)
+        self._lock = threading.RLock()
+        self._kernel = fitted(policy)
+        self._state = started(self._kernel, len(self._names), self.dimension, self._generator(0))
+        self._retired: set[Any] = set()
+        self._pending: dict[int, tuple[int, Vector]] = {}
+        self._made = 0
+        keys = streams(self.seed, 0)
+        self._keys = np.array(keys.policy), np.array(keys.choice)
+        self._prepare()
+
+    @property
+    def arms(self) -> tuple[Any, ...]:
+        """The arms that may be played."""
+        return self._on_offer[1]
+
+    @property
+    def state(self) -> Any:
+        """What the policy has learned."""
+        return getattr(self._state, "inner", self._state)
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions were made."""
+        return self._made
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        """The decisions that wait for a reward."""
+        with self._lock:
+            return tuple(self._pending)
+
+    def act(
+        self, contexts: npt.ArrayLike | None = None, available: Sequence[Any] | None = None
+    ) -> Decision:
+        """Compute this decision's probabilities, once, and draw an arm from them.
+
+        `contexts` has one row per arm on offer: those in `available`, or all.
+        """
+        with self._lock:
+            places, names = self._on_offer if available is None else self._offer(available)
+            rows = self._contexts(contexts, len(names))
+            out = np.empty(len(names))
+            slot = self._decide(places, rows, out)
+            number = self._made
+            self._made = number + 1
+            context = rows[slot]
+            self._pending[number] = (int(places[slot]), context)
+            return Decision(number, names[slot], float(out[slot]), out, names, context)
+
+    def learn(
+        self, decision: Decision | int | Sequence[Decision | int], reward: float | Sequence[float]
+    ) -> None:
+        """Take in the reward of an earlier decision, given whole or by its id, or of several.
+
+        Each decision is learned from once. Where one of several is refused, none is taken in.
+        """
+        one = isinstance(decision, (Decision, int, np.integer))
+        given: Sequence[Any] = [decision] if one else list(decision)  # type: ignore[arg-type]
+        rewards: Sequence[Any] = [reward] if one else list(reward)  # type: ignore[arg-type]
+        if len(given) != len(rewards):
+            raise ValueError(
+                f"rewards must be as many as decisions, {len(given)}, not {len(rewards)}"
+            )
+        ids = [getattr(each, "id", each) for each in given]
+        values = [rules.number("reward", value) for value in rewards]
+        with self._lock:
+            for number in ids:
+                self._check_pending(number)
+            if len(set(ids)) < len(ids):
+                raise RewardGiven(f"decisions must be rewarded once each, not as in {ids!r}")
+            for number, value in zip(ids, values, strict=True):
+                self._absorb(*self._pending.pop(number), value)
+
+    def forget(self, decision: Decision | int) -> None:
+        """Give up waiting for a reward that will not come; the decision teaches nothing."""
+        with self._lock:
+            number = getattr(decision, "id", decision)
+            self._check_pending(number)
+            del self._pending[number]
+
+    def add_arm(self, name: Hashable) -> None:
+        """Add an arm, with nothing learned of it; a removed arm comes back with what was."""
+        with self._lock:
+            if name in self._retired:
+                self._retired.remove(name)
+            elif name in self._places:
+                raise ValueError(f"arm {name!r} exists already")
+            else:
+                self._grow()
+                self._places[name] = len(self._names)
+                self._names.append(name)
+            self._prepare()
+
+    def remove_arm(self, name: Hashable) -> None:
+        """Play an arm no more. Rewards of its earlier decisions are still taken in."""
+        with self._lock:
+            if name not in self._places or name in self._retired:
+                raise UnknownArm(self._no_such_arm(name))
+            if len(self._names) - len(self._retired) == 1:
+                raise ValueError(f"arm {name!r} is the last one: a bandit needs at least one arm")
+            self._retired.add(name)
+            self._prepare()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to `path`, in one step; arms must be numbers or texts."""
+        with self._lock:
+            header = {
+                "policy": describe(self.policy),
+                "arms": describe(self._names),
+                "retired": describe(sorted(self._retired, key=self._places.__getitem__)),
+                "dimension": self.dimension,
+                "seed": self.seed,
+                "made": self._made,
+            }
+            arrays = {f"state_{name}": part for name, part in self.state._asdict().items()}
+            arrays["pending_ids"] = np.array(list(self._pending), np.int64)
+            arrays["pending_arms"] = np.array([arm for arm, _ in self._pending.values()], np.int64)
+            contexts = [context for _, context in self._pending.values()]
+            arrays["pending_contexts"] = np.array(contexts).reshape(len(contexts), self.dimension)
+            archive.write(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], policy: Policy[Any] | None = None) -> Bandit:
+        """Read what `save` wrote. A policy or merit that is not ours must be given again."""
+        header, arrays = archive.read(path)
+        try:
+            found = build(header["policy"]) if policy is None else policy
+            bandit = cls(found, header["arms"], header["dimension"], seed=header["seed"])
+            bandit._restore(header, arrays)
+        except (KeyError, TypeError, IndexError) as error:
+            raise BrokenFile(f"{path} lacks a part of a saved bandit ({error})") from error
+        return bandit
+
+    def _restore(self, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
+        for name, part in self.state._asdict().items():
+            saved = arrays[f"state_{name}"]
+            if saved.shape != part.shape:
+                raise BrokenFile(f"the saved {name} has shape {saved.shape}, not {part.shape}")
+            part[...] = saved
+        columns = (arrays[f"pending_{name}"] for name in ("ids", "arms", "contexts"))
+        self._pending = {
+            int(i): (int(arm), context) for i, arm, context in zip(*columns, strict=True)
+        }
+        self._retired, self._made = set(header["retired"]), header["made"]
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make room for, and list, the arms on offer; compile on first use."""
+        places = [place for place, name in enumerate(self._names) if name not in self._retired]
+        self._on_offer = np.array(places), tuple(self._names[place] for place in places)
+        normals, work = self._kernel.needs(len(self._names), self.dimension)
+        self._normals, self._work = np.empty(normals), np.empty(work)
+        self._run_decide: Any = None
+
+    def _compile(self) -> None:
+        """Compile the two steps for this policy, on a state of its own."""
+        blank = self._kernel.start(len(self._names), self.dimension)
+        places, rows = np.zeros(1, np.int64), np.zeros((1, self.dimension))
+        rest = (places, rows, *self._keys, 0, self._normals, self._work, np.empty(1))
+        taken = (0, rows[0], 0.0, self._work)
+        records = (self._kernel, blank)
+        self._run_decide, (self._lowered, _) = decide.ready(
+            records, lambda run, low: run(*low, *rest)
+        )
+        self._run_absorb, _ = absorb.ready(records, lambda run, low: run(*low, *taken))
+
+    def _decide(self, places: Indices, rows: Vector, out: Vector) -> int:
+        if self._kernel is not self.policy:  # a policy of others, as it is
+            rng = self._generator(self._made)
+            out[:] = self.policy.probabilities(self.state, places, rows, rng)
+            return int(choose(out, rng.random()))
+        if self._run_decide is None:
+            self._compile()
+        rest = (places, rows, *self._keys, self._made, self._normals, self._work, out)
+        return int(self._run_decide(self._lowered, self._state, *rest))
+
+    def _absorb(self, place: int, context: Vector, reward: float) -> None:
+        if self._kernel is not self.policy:
+            self.policy.learn(self.state, place, context, reward)
+            return
+        if self._run_decide is None:
+            self._compile()
+        self._run_absorb(self._lowered, self._state, place, context, reward, self._work)
+
+    def _generator(self, number: int) -> np.random.Generator:
+        """Return the generator of one decision, for policies of others."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0, number)))
+
+    def _offer(self, available: Sequence[Any]) -> tuple[Indices, tuple[Any, ...]]:
+        names = tuple(available)
+        for name in names:
+            if name not in self._places or name in self._retired:
+                raise UnknownArm(self._no_such_arm(name))
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"available must name at least one arm, each once, not {names!r}")
+        return np.array([self._places[name] for name in names]), names
+
+    def _contexts(self, contexts: npt.ArrayLike | None, arms: int) -> Vector:
+        if contexts is None and self.dimension == 0:
+            return np.empty((arms, 0))
+        if contexts is None:
+            raise ValueError(f"contexts must be given: this bandit has dimension {self.dimension}")
+        return rules.array(
+            "contexts", contexts, (arms, self.dimension), "one row per arm on offer"
+        ).copy()
+
+    def _check_pending(self, number: Any) -> None:
+        if number in self._pending:
+            return
+        if isinstance(number, (int, np.integer)) and 0 <= number < self._made:
+            raise RewardGiven(
+                f"decision {number} was rewarded already: a decision is learned from once"
+            )
+        raise UnknownDecision(
+            f"decision {number!r} does not exist: this bandit made {self._made} so far"
+        )
+
+    def _no_such_arm(self, name: Any) -> str:
+        return (
+            f"arm {name!r} does not exist: this bandit has {', '.join(map(repr, self.arms[:20]))}"
+        )
+
+    def _grow(self) -> None:
+        """Give the state room for one more arm, and keep all that was learned."""
+        rng = self._generator(0)
+        larger = started(self._kernel, len(self._names) + 1, self.dimension, rng)
+        new = getattr(larger, "inner", larger)
+        for old, part in zip(self.state, new, strict=True):
+            part[tuple(slice(0, size) for size in old.shape)] = old
+        self._state = larger

@@ -1,0 +1,69 @@
+"""Inner products in explicit vector code: eight lanes, added up in a fixed order.
+
+LLVM may not reorder floating-point sums, so it makes no vector code of a plain inner product.
+Here the eight lanes are spelled out; the machine code uses whatever vectors there are, and the
+result is to the last bit that of `fairx.linear_algebra.dot`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+LANES = 8
+
+
+def inner_products(rows: int) -> Any:
+    """Return a compiled function (matrix, first, x) of `rows` inner products at once."""
+    from llvmlite import ir
+    from numba.core import cgutils, types
+    from numba.extending import intrinsic
+
+    lanes = ir.VectorType(ir.DoubleType(), LANES)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        matrix_type, _, x_type = signature.args
+        matrix = context.make_array(matrix_type)(context, builder, arguments[0])
+        x = context.make_array(x_type)(context, builder, arguments[2])
+        length = builder.extract_value(x.shape, 0)
+        starts = [
+            builder.mul(builder.add(arguments[1], length.type(row)), length) for row in range(rows)
+        ]
+        sums = [
+            cgutils.alloca_once_value(builder, ir.Constant(lanes, [0.0] * LANES)) for _ in starts
+        ]
+
+        def vector(data: Any, offset: Any) -> Any:
+            pointer = builder.bitcast(builder.gep(data, [offset]), lanes.as_pointer())
+            return builder.load(pointer, align=8)
+
+        def add_product(total: Any, left: Any, right: Any) -> None:
+            builder.store(builder.fadd(builder.load(total), builder.fmul(left, right)), total)
+
+        blocks = builder.udiv(length, length.type(LANES))
+        with cgutils.for_range(builder, blocks) as loop:
+            offset = builder.mul(loop.index, length.type(LANES))
+            right = vector(x.data, offset)
+            for total, start in zip(sums, starts, strict=True):
+                add_product(total, vector(matrix.data, builder.add(start, offset)), right)
+        whole = builder.mul(blocks, length.type(LANES))
+        results = []
+        for total, start in zip(sums, starts, strict=True):
+            a, *rest = (
+                builder.extract_element(builder.load(total), ir.IntType(32)(i))
+                for i in range(LANES)
+            )
+            first = cgutils.alloca_once_value(builder, a)
+            with cgutils.for_range(builder, builder.sub(length, whole)) as loop:
+                offset = builder.add(whole, loop.index)
+                left = builder.load(builder.gep(matrix.data, [builder.add(start, offset)]))
+                add_product(first, left, builder.load(builder.gep(x.data, [offset])))
+            b, c, d, e, f, g, h = rest
+            low = builder.fadd(builder.fadd(builder.load(first), b), builder.fadd(c, d))
+            results.append(builder.fadd(low, builder.fadd(builder.fadd(e, f), builder.fadd(g, h))))
+        return context.make_tuple(builder, signature.return_type, results)
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def products(typing_context, matrix, first, x):  # type: ignore[no-untyped-def]
+        return types.UniTuple(types.float64, rows)(matrix, types.int64, x), generate
+
+    return products

@@ -1,0 +1,61 @@
+"""Environments of others: the public door, made to fit the loop that calls the inner form."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx.types import Indices, Matrix, Vector
+
+DOORS = ("draw", "arms_of", "contexts_of", "means_of", "reward_of")
+
+
+class ForeignWorld(NamedTuple):
+    """An environment with the five public methods alone, as the loop wants it."""
+
+    environment: Any
+    rng: np.random.Generator
+    features: Matrix  # room for one example
+
+    def pick(self, uniform: float) -> int:
+        """Let the environment draw from its own generator."""
+        return self.environment.draw(self.rng)  # type: ignore[no-any-return]
+
+    def row(self, example: int) -> int:
+        """Copy the contexts to where the loop looks for them."""
+        contexts = self.environment.contexts_of(example)
+        for slot in range(contexts.shape[0]):
+            for i in range(contexts.shape[1]):
+                self.features[0, slot, i] = contexts[slot, i]
+        return 0
+
+    def offer(self, example: int) -> Indices:
+        """Return the arms on offer."""
+        return self.environment.arms_of(example)  # type: ignore[no-any-return]
+
+    def fill_means(self, example: int, out: Vector) -> None:
+        """Copy the means."""
+        means = self.environment.means_of(example)
+        for slot in range(len(out)):
+            out[slot] = means[slot]
+
+    def pay(self, example: int, arm: int, uniform: float, normal: float) -> float:
+        """Let the environment pay."""
+        return self.environment.reward_of(example, arm, self.rng)  # type: ignore[no-any-return]
+
+
+def world_of(environment: Any, rng: np.random.Generator) -> Any:
+    """Return the inner form of `environment` for one run, ours or anybody's.
+
+    The number of arms is that of `size()`, where the environment has it, or else of the first
+    example.
+    """
+    if hasattr(environment, "world"):
+        return environment.world(rng)
+    for door in DOORS:
+        if not callable(getattr(environment, door, None)):
+            message = f"environment must have {', '.join(DOORS)}, but {environment!r} has no {door}"
+            raise TypeError(message)
+    shape = environment.size() if hasattr(environment, "size") else environment.contexts_of(0).shape
+    return ForeignWorld(environment, rng, np.zeros((1, *shape)))

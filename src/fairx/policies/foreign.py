@@ -1,0 +1,73 @@
+"""Policies of others: the public door, made to fit the loops that call the inner form."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx.types import Indices, Matrix, Vector
+
+
+class ForeignState(NamedTuple):
+    """The state of a policy of others, its random generator, and room for the arms on offer."""
+
+    inner: Any
+    rng: np.random.Generator
+    offered: Indices
+
+
+class Foreign(NamedTuple):
+    """A policy with `start`, `probabilities` and `learn` alone, as the loops want it."""
+
+    policy: Any
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        """Ask for nothing: the policy draws from its own generator."""
+        return 0, 0
+
+    def start_with(self, arms: int, dimension: int, rng: np.random.Generator) -> ForeignState:
+        """Return the policy's state, with the generator of this run."""
+        return ForeignState(self.policy.start(arms, dimension), rng, np.empty(arms, np.int64))
+
+    def propose(
+        self,
+        state: ForeignState,
+        arms: Indices,
+        contexts: Matrix,
+        normals: Vector,
+        work: Vector,
+        out: Vector,
+    ) -> None:
+        """Copy the probabilities."""
+        offered = state.offered[: len(arms)]
+        for slot in range(len(arms)):
+            offered[slot] = arms[slot]
+        found = self.policy.probabilities(state.inner, offered, contexts, state.rng)
+        for slot in range(len(arms)):
+            out[slot] = found[slot]
+
+    def absorb(
+        self, state: ForeignState, arm: int, context: Vector, reward: float, work: Vector
+    ) -> None:
+        """Let the policy learn."""
+        self.policy.learn(state.inner, arm, context, reward)
+
+
+def fitted(policy: Any) -> Any:
+    """Return the inner form of `policy`, ours or anybody's."""
+    if hasattr(policy, "propose") and hasattr(policy, "absorb"):
+        return policy
+    for door in ("start", "probabilities", "learn"):
+        if not callable(getattr(policy, door, None)):
+            raise TypeError(
+                f"policy must have start, probabilities and learn, but {policy!r} has no {door}"
+            )
+    return Foreign(policy)
+
+
+def started(policy: Any, arms: int, dimension: int, rng: np.random.Generator) -> Any:
+    """Return the state before the first round."""
+    if isinstance(policy, Foreign):
+        return policy.start_with(arms, dimension, rng)
+    return policy.start(arms, dimension)

@@ -1,0 +1,72 @@
+"""Records as plain mappings, and back: for JSON, TOML and whatever stores settings."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from . import merit, policies
+
+KINDS: dict[str, Any] = {
+    name: getattr(module, name)
+    for module in (merit, policies)
+    for name in module.__all__
+    if hasattr(getattr(module, name), "_fields")
+}
+
+
+def describe(value: Any) -> Any:
+    """Return a record as a mapping of plain values, with its kind.
+
+    Examples
+    --------
+    >>> from fairx import Exponential, FairXEG
+    >>> describe(FairXEG(Exponential(4), epsilon=0.1))
+    {'kind': 'FairXEG', 'merit': {'kind': 'Exponential', 'steepness': 4.0}, 'epsilon': 0.1}
+    """
+    if hasattr(value, "_fields"):
+        fields = {name: describe(part) for name, part in value._asdict().items()}
+        return {"kind": type(value).__name__, **fields}
+    if isinstance(value, (tuple, list)):
+        return [describe(part) for part in value]
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    raise ValueError(
+        f"settings must be numbers, texts and records, not {value!r}: it cannot be written down"
+    )
+
+
+def build(value: Any, kinds: Mapping[str, Any] = KINDS) -> Any:
+    """Return the record that a mapping describes.
+
+    Examples
+    --------
+    >>> build({"kind": "FairXUBC", "width": 0.1})
+    Traceback (most recent call last):
+    ValueError: unknown kind 'FairXUBC': did you mean 'FairXUCB'?
+    """
+    if isinstance(value, Mapping):
+        fields = {name: build(part, kinds) for name, part in value.items() if name != "kind"}
+        return _kind(value, kinds)(**fields)
+    return tuple(build(part, kinds) for part in value) if isinstance(value, list) else value
+
+
+def _kind(value: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
+    name = value.get("kind")
+    if name not in kinds:
+        near = difflib.get_close_matches(str(name), kinds, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(sorted(kinds))}"
+        raise ValueError(f"unknown kind {name!r}: {hint}")
+    kind = kinds[name]
+    for field in value:
+        if field != "kind" and field not in kind._fields:
+            near = difflib.get_close_matches(field, kind._fields, n=1)
+            hint = (
+                f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(kind._fields)}"
+            )
+            raise ValueError(f"{name} has no setting {field!r}: {hint}")
+    missing = [f for f in kind._fields if f not in value and f not in kind._field_defaults]
+    if missing:
+        raise ValueError(f"{name} needs a value for {', '.join(missing)}")
+    return kind
