@@ -1,7 +1,9 @@
 /* The loops of the paper as a plain C programmer would write them: libm, Box-Muller, every arm
    recomputed each round, regrets included. Built on the spot by speed.py:
        gcc -O3 -march=native -shared -fPIC plain.c -lm
-   Each function plays T rounds and adds fairness regret, reward regret to total[0], total[1]. */
+   Each function plays T rounds and adds fairness regret, reward regret to total[0], total[1].
+   Without contexts the arms pay 0 or 1 with probabilities mu. With contexts X, N examples of K rows
+   of length d, each round shows one example, and an arm pays x . theta plus normal noise. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -106,4 +108,130 @@ void fair_ucb(long T, int K, const double *mu, double c, double width, double un
     n[a] += 1; s[a] += uniform(&r) < mu[a];
   }
   free(n); free(s); free(p); free(fair); free(l); free(u); free(fl); free(fu);
+}
+void fair_ucb_gradient(long T, int K, const double *mu, double c, double width, double rate, uint64_t seed, double *total) {
+  rng_t r = {seed}; NEW(n, K); NEW(s, K); NEW(m, K); NEW(p, K); NEW(fair, K); NEW(l, K); NEW(u, K);
+  share(K, c, mu, fair);
+  for (long t = 0; t < T; t++) {
+    int a;
+    if (t < K) { for (a = 0; a < K; a++) p[a] = a == t; }
+    else {
+      for (a = 0; a < K; a++) {
+        double w = width / sqrt(n[a]);
+        m[a] = s[a] / n[a]; l[a] = m[a] - w; u[a] = m[a] + w;
+      }
+      for (int step = 0; step < 10; step++) {
+        double value = 0;
+        share(K, c, m, p);
+        for (a = 0; a < K; a++) value += p[a] * m[a];
+        for (a = 0; a < K; a++) {
+          double moved = m[a] + rate * p[a] * (1 + c * (m[a] - value));
+          m[a] = moved < l[a] ? l[a] : moved > u[a] ? u[a] : moved;
+        }
+      }
+      share(K, c, m, p);
+    }
+    a = choose(K, p, &r);
+    judge(K, fair, p, mu, total);
+    n[a] += 1; s[a] += uniform(&r) < mu[a];
+  }
+  free(n); free(s); free(m); free(p); free(fair); free(l); free(u);
+}
+
+static double dot(int d, const double *x, const double *y) {
+  double sum = 0;
+  for (int i = 0; i < d; i++) sum += x[i] * y[i];
+  return sum;
+}
+static void times(int n, int d, const double *A, const double *x, double *y) {
+  for (int i = 0; i < n; i++) y[i] = dot(d, A + i * d, x);
+}
+static void transpose_times(int n, int d, const double *A, const double *x, double *y) {
+  memset(y, 0, d * sizeof(double));
+  for (int i = 0; i < n; i++) for (int j = 0; j < d; j++) y[j] += A[i * d + j] * x[i];
+}
+static void add_outer(int d, double scale, const double *x, const double *y, double *A) {
+  for (int i = 0; i < d; i++) for (int j = 0; j < d; j++) A[i * d + j] += scale * x[i] * y[j];
+}
+static void scaled_identity(int d, double scale, double *A) {
+  for (int i = 0; i < d; i++) A[i * d + i] = scale;
+}
+/* Potter's update: R'R = V^-1 follows V + x x', and the estimate follows the reward. */
+static void regress(int d, double *R, double *estimate, const double *x, double reward, double *rooted, double *change) {
+  times(d, d, R, x, rooted);
+  transpose_times(d, d, R, rooted, change);
+  double spread = 1 + dot(d, rooted, rooted), surprise = (reward - dot(d, x, estimate)) / spread;
+  for (int i = 0; i < d; i++) estimate[i] += surprise * change[i];
+  add_outer(d, -1 / (spread + sqrt(spread)), rooted, change, R);
+}
+#define LINEAR(name) void name(long T, int N, int K, int d, const double *X, const double *theta, \
+  double c, double noise, double first, double second, uint64_t seed, double *total)
+#define NEW_LINEAR NEW(mu, K); NEW(m, K); NEW(p, K); NEW(fair, K); \
+  NEW(R, d * d); NEW(estimate, d); NEW(rooted, d); NEW(change, d); NEW(parameter, d)
+#define FREE_LINEAR free(mu); free(m); free(p); free(fair); \
+  free(R); free(estimate); free(rooted); free(change); free(parameter)
+static const double *show(int N, int K, int d, const double *X, const double *theta, double c, rng_t *r, double *mu, double *fair) {
+  const double *example = X + (long)(uniform(r) * N) * K * d;
+  times(K, d, example, theta, mu);
+  share(K, c, mu, fair);
+  return example;
+}
+
+LINEAR(fair_lin_ts) { /* first: standard deviation of the prior, second: of the rewards */
+  rng_t r = {seed}; NEW_LINEAR; NEW(z, d);
+  scaled_identity(d, first / second, R);
+  for (long t = 0; t < T; t++) {
+    const double *x = show(N, K, d, X, theta, c, &r, mu, fair);
+    for (int i = 0; i < d; i++) z[i] = normal(&r);
+    transpose_times(d, d, R, z, parameter);
+    for (int i = 0; i < d; i++) parameter[i] = estimate[i] + second * parameter[i];
+    times(K, d, x, parameter, m);
+    share(K, c, m, p);
+    int a = choose(K, p, &r);
+    judge(K, fair, p, mu, total);
+    regress(d, R, estimate, x + a * d, mu[a] + noise * normal(&r), rooted, change);
+  }
+  free(z); FREE_LINEAR;
+}
+LINEAR(fair_lin_eg) { /* first: epsilon, second: ridge */
+  rng_t r = {seed}; NEW_LINEAR;
+  scaled_identity(d, 1 / sqrt(second), R);
+  for (long t = 0; t < T; t++) {
+    const double *x = show(N, K, d, X, theta, c, &r, mu, fair);
+    times(K, d, x, estimate, m);
+    share(K, c, m, p);
+    for (int a = 0; a < K; a++) p[a] = (1 - first) * p[a] + first / K;
+    int a = choose(K, p, &r);
+    judge(K, fair, p, mu, total);
+    regress(d, R, estimate, x + a * d, mu[a] + noise * normal(&r), rooted, change);
+  }
+  FREE_LINEAR;
+}
+LINEAR(fair_lin_ucb) { /* first: beta, second: ridge; ten steps of 0.01, scaled back into the ellipsoid */
+  rng_t r = {seed}; NEW_LINEAR; NEW(V, d * d); NEW(away, d); NEW(stretched, d);
+  double radius = sqrt(first);
+  scaled_identity(d, 1 / sqrt(second), R);
+  scaled_identity(d, second, V);
+  for (long t = 0; t < T; t++) {
+    const double *x = show(N, K, d, X, theta, c, &r, mu, fair);
+    memcpy(parameter, estimate, d * sizeof(double));
+    for (int step = 0; step < 10; step++) {
+      times(K, d, x, parameter, m);
+      share(K, c, m, p);
+      double value = dot(K, p, m);
+      for (int a = 0; a < K; a++) p[a] *= 1 + c * (m[a] - value);
+      transpose_times(K, d, x, p, away);
+      for (int i = 0; i < d; i++) away[i] = parameter[i] + 0.01 * away[i] - estimate[i];
+      times(d, d, V, away, stretched);
+      double size = sqrt(dot(d, away, stretched)), scale = size > radius ? radius / size : 1;
+      for (int i = 0; i < d; i++) parameter[i] = estimate[i] + scale * away[i];
+    }
+    times(K, d, x, parameter, m);
+    share(K, c, m, p);
+    int a = choose(K, p, &r);
+    judge(K, fair, p, mu, total);
+    regress(d, R, estimate, x + a * d, mu[a] + noise * normal(&r), rooted, change);
+    add_outer(d, 1, x + a * d, x + a * d, V);
+  }
+  free(V); free(away); free(stretched); FREE_LINEAR;
 }

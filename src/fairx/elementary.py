@@ -39,8 +39,8 @@ def exp(x: float) -> float:
     >>> exp(1.0)
     2.718281828459045
     """
-    x = x if x > LOWEST else LOWEST
-    x = x if x < HIGHEST else HIGHEST
+    x = max(LOWEST, x)
+    x = min(HIGHEST, x)
     shifted = x * LOG2E + ROUND
     power = shifted - ROUND
     r = (x - power * LN2_HIGH) - power * LN2_LOW

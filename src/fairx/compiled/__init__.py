@@ -110,8 +110,8 @@ class Entry:
     """A function that is compiled for the records it is given, on first use."""
 
     def __init__(self, function: FunctionType) -> None:
-        # Interpreted, the random generator's whole numbers wrap around with a warning.
-        self.interpreted = np.errstate(over="ignore")(function)
+        # As compiled: whole numbers wrap around, and 1/0 is infinity, without a warning.
+        self.interpreted = np.errstate(all="ignore")(function)
         self.function = function
         self._kept: Any = None
         self._fresh: Any = None
@@ -145,7 +145,7 @@ class Entry:
 
 def _load() -> None:
     """Import Numba and teach it all kernels and protocols named so far."""
-    global _numba  # noqa: PLW0603
+    global _numba
     if _numba is not None:
         return
     import numba

@@ -10,10 +10,11 @@ from .fair_lin_ucb import FairXLinUCB
 from .fair_ts import FairXTS
 from .fair_ucb import FairXUCB
 from .fixed import OptimalFair, Uniform
+from .gradient import Gradient
 from .lin_eg import LinEG
 from .lin_ts import LinTS
 from .lin_ucb import LinUCB
-from .optimism import Exact, Gradient
+from .optimism import Exact
 from .radius import Confidence, Constant
 from .ts import TS
 from .ucb import UCB

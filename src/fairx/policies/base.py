@@ -77,7 +77,8 @@ def deploy(
 ) -> Vector:
     """Return the probabilities of `policy`: the public door of the inner form."""
     arms = offered(arms)
-    contexts = rules.array("contexts", contexts, (arms.size, None), "one row per arm on offer")
+    width = _fits(state, int(arms.max()))
+    contexts = rules.array("contexts", contexts, (arms.size, width), "one row per arm on offer")
     normals, work = policy.needs(arms.size, contexts.shape[1])
     out = np.empty(arms.size)
     run, policy = _ready_to_propose(repr(policy), policy, contexts.shape[1])
@@ -88,10 +89,30 @@ def deploy(
 def observe(policy: Any, state: Any, arm: int, context: Vector, reward: float) -> None:
     """Take a reward into `state`: the public door of the inner form."""
     arm = rules.count("arm", arm, low=0)
-    context = rules.array("context", context, (None,))
+    context = rules.array("context", context, (_fits(state, arm),))
     reward = rules.number("reward", reward)
     run, policy = _ready_to_absorb(repr(policy), policy, context.size)
     run(policy, state, arm, context, reward, np.empty(policy.needs(1, context.size)[1]))
+
+
+def named(name: str, value: Any, choices: dict[str, Any]) -> Any:
+    """Return the record that a name stands for, or the record itself."""
+    found = choices.get(value) if isinstance(value, str) else value
+    if type(found) not in map(type, choices.values()):
+        options = [f"{key!r} or {type(choice).__name__}(...)" for key, choice in choices.items()]
+        raise ValueError(f"{name} must be {', '.join(options)}, not {value!r}")
+    return found
+
+
+def _fits(state: Any, arm: int) -> int | None:
+    """Refuse an arm that the state has no place for; return the dimension, where it matters."""
+    if hasattr(state, "estimate"):
+        return len(state.estimate)
+    if arm >= len(state[0]):
+        raise ValueError(
+            f"arm {arm} does not exist: there are {len(state[0])}, 0 to {len(state[0]) - 1}"
+        )
+    return None
 
 
 def offered(arms: npt.ArrayLike) -> Indices:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from fairx import rules
 from fairx.compiled import compilable, kernel, record
@@ -12,8 +12,7 @@ from fairx.linear_algebra import dot, times, transpose_times
 from fairx.merit import Merit
 from fairx.types import Matrix, Vector
 
-from .optimism import Gradient
-from .ridge import Ridge
+from .ridge import Ridge, whiten
 
 
 @compilable
@@ -31,7 +30,7 @@ class EllipsoidSolver(Protocol):
 class Ascent(NamedTuple):
     """Monotone ascent with closed-form steps, from several starts; it has no learning rate.
 
-    With whitened contexts Y (rows R x, where R'R = V^-1) the ellipsoid is a ball, and its best
+    With whitened contexts Y (rows of length sqrt(x' V^-1 x)) the ellipsoid is a ball, and its best
     point for a given gradient g of the objective is Y'g / |Y'g| times the radius; repeating this
     climbs. It starts from the estimate, and from where each of the arms with the largest upper
     bounds reaches it; it stops when a step gains less than `tolerance` of all that was gained.
@@ -59,7 +58,7 @@ class Ascent(NamedTuple):
         means, gradient, buffers = rest[k * d : k * d + k], rest[k * d + k :], rest[k * d + k + d :]
         times(contexts, state.estimate, centre)
         for arm in range(k):
-            times(state.root, contexts[arm], white[arm])
+            whiten(state, contexts[arm], white[arm])
             bounds[arm] = centre[arm] + radius * math.sqrt(dot(white[arm], white[arm]))
             best[arm] = centre[arm]
         reached = climb(climber, merit, best, gradient[:d], buffers, out)
@@ -119,58 +118,3 @@ def climb(
         if gain < climber.tolerance * (reached - start):
             break
     return reached
-
-
-@record
-class EllipsoidGradient(NamedTuple):
-    """The paper's projected gradient ascent from the estimate, scaled back when outside."""
-
-    steps: int = 10
-    rate: float = 0.01
-
-    def checked(self) -> EllipsoidGradient:
-        """Refuse steps that lead nowhere."""
-        rules.count("steps", self.steps)
-        rules.positive("rate", self.rate)
-        return self
-
-    def deploy_within(
-        self, merit: Merit, state: Ridge, radius: float, contexts: Matrix, work: Vector, out: Vector
-    ) -> None:
-        """Climb, and stay within the ellipsoid: in the norm of the precision."""
-        k, d = contexts.shape
-        means, slopes = work[:k], work[k : 2 * k]
-        parameter, away, stretched = (
-            work[2 * k : 2 * k + d],
-            work[2 * k + d : 2 * k + 2 * d],
-            work[2 * k + 2 * d :],
-        )
-        for i in range(d):
-            parameter[i] = state.estimate[i]
-        for _ in range(self.steps):
-            times(contexts, parameter, means)
-            share(merit, means, out)
-            uphill(merit, means, out, slopes)
-            transpose_times(contexts, slopes, away)
-            for i in range(d):
-                away[i] = parameter[i] + self.rate * away[i] - state.estimate[i]
-            times(state.precision, away, stretched[:d])
-            size = math.sqrt(dot(away, stretched[:d]))
-            scale = radius / size if size > radius else 1.0
-            for i in range(d):
-                parameter[i] = state.estimate[i] + scale * away[i]
-        times(contexts, parameter, means)
-        share(merit, means, out)
-
-
-def ellipsoid_solver(solver: Any) -> Any:
-    """Return the solver that a name stands for; the gradient is that of the box."""
-    named = {"ascent": Ascent(), "gradient": EllipsoidGradient()}
-    found = named.get(solver, solver) if isinstance(solver, str) else solver
-    if type(found) is Gradient:
-        found = EllipsoidGradient(found.steps, found.rate)
-    if not hasattr(found, "deploy_within"):
-        raise ValueError(
-            f"solver must be 'ascent', 'gradient', Ascent(...) or Gradient(...), not {solver!r}"
-        )
-    return found

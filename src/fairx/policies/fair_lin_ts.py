@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from fairx import rules
@@ -82,8 +83,11 @@ def predict_draw(
     state: Ridge, contexts: Matrix, normals: Vector, reward_std: float, work: Vector, out: Vector
 ) -> None:
     """Write the mean reward of each arm on offer under one draw of the parameter."""
-    parameter = work[: len(state.estimate)]
-    transpose_times(state.root, normals, parameter)
-    for i in range(len(parameter)):
-        parameter[i] = state.estimate[i] + reward_std * parameter[i]
+    d = len(state.estimate)
+    parameter, scaled = work[:d], work[d : 2 * d]
+    for i in range(d):
+        scaled[i] = reward_std * math.sqrt(state.scales[i]) * normals[i]
+    transpose_times(state.factor, scaled, parameter)
+    for i in range(d):
+        parameter[i] += state.estimate[i]
     times(contexts, parameter, out)

@@ -10,8 +10,9 @@ from fairx.compiled import record
 from fairx.merit import Merit
 from fairx.types import Indices, Matrix, Vector
 
-from .base import deploy, observe
-from .ellipsoid import ellipsoid_solver
+from .base import deploy, named, observe
+from .ellipsoid import Ascent
+from .gradient import Gradient
 from .radius import radius
 from .ridge import Ridge, new_ridge, regress
 
@@ -60,7 +61,9 @@ class FairXLinUCB(NamedTuple):
     def checked(self) -> FairXLinUCB:
         """Turn a number and a name into a radius and a solver."""
         rules.positive("ridge", self.ridge)
-        return self._replace(beta=radius(self.beta), solver=ellipsoid_solver(self.solver))
+        solvers = {"ascent": Ascent(), "gradient": Gradient()}
+        solver = named("solver", self.solver, solvers)
+        return self._replace(beta=radius(self.beta), solver=solver)
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for room for whitened contexts, and some vectors."""

@@ -11,9 +11,10 @@ from fairx.exposure import put_all_on
 from fairx.merit import Merit
 from fairx.types import Indices, Matrix, Vector
 
-from .base import deploy, observe
+from .base import deploy, named, observe
 from .counts import first_unpulled, tally
-from .optimism import Box, box_solver, empty_box, set_interval
+from .gradient import Gradient
+from .optimism import Box, Exact, empty_box, set_interval
 
 
 @record
@@ -56,7 +57,8 @@ class FairXUCB(NamedTuple):
     def checked(self) -> FairXUCB:
         """Refuse a negative width; turn the solver's name into the solver."""
         rules.number("width", self.width, low=0)
-        return self._replace(solver=box_solver(self.solver))
+        solvers = {"exact": Exact(), "gradient": Gradient()}
+        return self._replace(solver=named("solver", self.solver, solvers))
 
     @classmethod
     def for_horizon(cls, merit: Merit, rounds: int, arms: int, delta: float) -> FairXUCB:

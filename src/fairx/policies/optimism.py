@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from fairx import rules
 from fairx.compiled import compilable, kernel, record
 from fairx.elementary import exp
-from fairx.exposure import share, uphill, value
+from fairx.exposure import share, value
 from fairx.merit import Merit
 from fairx.types import Indices, Vector
 
@@ -59,48 +59,6 @@ class Exact(NamedTuple):
         """Let the value rise until it no longer does."""
         if not (merit.is_log_concave() and climb_ends(state, arms, self.passes, out)):
             climb_peaks(merit, state, arms, self.passes, out)
-
-
-@record
-class Gradient(NamedTuple):
-    """The paper's projected gradient ascent from the means: `steps` of `rate`, clipped to the box."""
-
-    steps: int = 10
-    rate: float = 0.01
-
-    def checked(self) -> Gradient:
-        """Refuse steps that lead nowhere."""
-        rules.count("steps", self.steps)
-        rules.positive("rate", self.rate)
-        return self
-
-    def deploy_optimum(
-        self, merit: Merit, state: Box, arms: Indices, work: Vector, out: Vector
-    ) -> None:
-        """Climb, and stay within the box."""
-        n = len(arms)
-        optimistic, slopes = work[:n], work[n : 2 * n]
-        for slot in range(n):
-            optimistic[slot] = state.reward_sums[arms[slot]] / state.pulls[arms[slot]]
-        for _ in range(self.steps):
-            share(merit, optimistic, out)
-            uphill(merit, optimistic, out, slopes)
-            for slot in range(n):
-                arm = arms[slot]
-                moved = optimistic[slot] + self.rate * slopes[slot]
-                optimistic[slot] = min(max(moved, state.low[arm]), state.high[arm])
-        share(merit, optimistic, out)
-
-
-def box_solver(solver: Any) -> Any:
-    """Return the solver that a name stands for."""
-    named = {"exact": Exact(), "gradient": Gradient()}
-    found = named.get(solver, solver) if isinstance(solver, str) else solver
-    if not hasattr(found, "deploy_optimum"):
-        raise ValueError(
-            f"solver must be 'exact', 'gradient', Exact(...) or Gradient(...), not {solver!r}"
-        )
-    return found
 
 
 def empty_box(arms: int) -> Box:

@@ -1,8 +1,10 @@
 """Ridge regression kept up to date: what policies with contexts learn from.
 
-The inverse of the precision V is kept as a product R'R, and R follows each new context by a
-rank-one change (Potter's square root filter). R'R cannot lose its positive definiteness, a draw
-from N(0, V^-1) is R' times normal numbers, and no round costs more than O(d^2).
+The inverse of the precision V is kept as W'DW, with W unit lower triangular and D a diagonal
+of positive scales, and both follow each new context by a rank-one change (Bierman's UD filter).
+The product cannot lose its positive definiteness, W and D depend on the rewards alone and not on
+their order, a draw from N(0, V^-1) is W'D^(1/2) times normal numbers, and no update costs more
+than O(d^2).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import kernel
-from fairx.linear_algebra import add_outer, dot, times, transpose_times
+from fairx.linear_algebra import add_outer, dot, times
 from fairx.types import Matrix, Vector
 
 
@@ -24,34 +26,59 @@ class Ridge(NamedTuple):
     precision: Matrix  # V: ridge * I + sum of x x'
     target: Vector  # b: sum of x r
     estimate: Vector  # V^-1 b
-    root: Matrix  # R, with R'R = V^-1
+    factor: Matrix  # W
+    scales: Vector  # the diagonal of D
     observations: Vector  # how many rewards, in an array of one
 
 
 def new_ridge(arms: int, dimension: int, ridge: float) -> Ridge:
     """Return the regression before the first reward."""
     rules.count("arms", arms)
-    dimension = rules.count("dimension", dimension)
-    identity, zeros = np.eye(dimension), np.zeros(dimension)
-    root = identity / math.sqrt(ridge)
-    return Ridge(ridge * identity, zeros, zeros.copy(), root, np.zeros(1))
+    one, zeros = np.eye(rules.count("dimension", dimension)), np.zeros(dimension)
+    scales = np.full(dimension, 1.0 / ridge)
+    return Ridge(ridge * one, zeros, zeros.copy(), one, scales, np.zeros(1))
 
 
 @kernel
 def regress(state: Ridge, context: Vector, reward: float, work: Vector) -> None:
     """Take in one reward (lines 11 and 12 of Algorithm 3)."""
     d = len(context)
-    rooted, change = work[:d], work[d : 2 * d]
-    times(state.root, context, rooted)
-    transpose_times(state.root, rooted, change)  # V^-1 x
-    spread = 1.0 + dot(rooted, rooted)  # 1 + x' V^-1 x
+    turned, gain = work[:d], work[d : 2 * d]
+    times(state.factor, context, turned)
+    spread = refactor(state, turned, gain)  # gain is now V^-1 x
     surprise = (reward - dot(context, state.estimate)) / spread
     for i in range(d):
-        state.estimate[i] += surprise * change[i]
+        state.estimate[i] += surprise * gain[i]
         state.target[i] += reward * context[i]
-    add_outer(state.root, -1.0 / (spread + math.sqrt(spread)), rooted, change)
     add_outer(state.precision, 1.0, context, context)
     state.observations[0] += 1.0
+
+
+@kernel
+def refactor(state: Ridge, turned: Vector, gain: Vector) -> float:
+    """Change W and D for a new context x, given W x; write V^-1 x and return 1 + x' V^-1 x."""
+    spread = 1.0
+    for j in range(len(turned)):
+        scaled = state.scales[j] * turned[j]
+        before = spread
+        spread += turned[j] * scaled
+        step = -turned[j] / before
+        state.scales[j] *= before / spread
+        row = state.factor[j]
+        for i in range(j):
+            old = row[i]
+            row[i] = old + step * gain[i]
+            gain[i] += old * scaled
+        gain[j] = scaled
+    return spread
+
+
+@kernel
+def whiten(state: Ridge, context: Vector, out: Vector) -> None:
+    """Write D^(1/2) W x, whose length is sqrt(x' V^-1 x)."""
+    times(state.factor, context, out)
+    for i in range(len(out)):
+        out[i] *= math.sqrt(state.scales[i])
 
 
 @kernel
@@ -63,6 +90,6 @@ def predict(state: Ridge, contexts: Matrix, out: Vector) -> None:
 @kernel
 def half_width(state: Ridge, context: Vector, work: Vector) -> float:
     """Return sqrt(x' V^-1 x)."""
-    rooted = work[: len(context)]
-    times(state.root, context, rooted)
-    return math.sqrt(dot(rooted, rooted))
+    white = work[: len(context)]
+    whiten(state, context, white)
+    return math.sqrt(dot(white, white))

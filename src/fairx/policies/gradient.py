@@ -1,0 +1,75 @@
+"""The paper's way to take the optimistic step: a few steps of projected gradient ascent."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from fairx import rules
+from fairx.compiled import record
+from fairx.exposure import share, uphill
+from fairx.linear_algebra import dot, times, transpose_times
+from fairx.merit import Merit
+from fairx.types import Indices, Matrix, Vector
+
+from .optimism import Box
+from .ridge import Ridge
+
+
+@record
+class Gradient(NamedTuple):
+    """`steps` steps of `rate` from the estimates, brought back when they leave the region."""
+
+    steps: int = 10
+    rate: float = 0.01
+
+    def checked(self) -> Gradient:
+        """Refuse steps that lead nowhere."""
+        rules.count("steps", self.steps)
+        rules.positive("rate", self.rate)
+        return self
+
+    def deploy_optimum(
+        self, merit: Merit, state: Box, arms: Indices, work: Vector, out: Vector
+    ) -> None:
+        """Climb, and stay within the box."""
+        n = len(arms)
+        optimistic, slopes = work[:n], work[n : 2 * n]
+        for slot in range(n):
+            optimistic[slot] = state.reward_sums[arms[slot]] / state.pulls[arms[slot]]
+        for _ in range(self.steps):
+            share(merit, optimistic, out)
+            uphill(merit, optimistic, out, slopes)
+            for slot in range(n):
+                arm = arms[slot]
+                moved = optimistic[slot] + self.rate * slopes[slot]
+                optimistic[slot] = min(max(moved, state.low[arm]), state.high[arm])
+        share(merit, optimistic, out)
+
+    def deploy_within(
+        self, merit: Merit, state: Ridge, radius: float, contexts: Matrix, work: Vector, out: Vector
+    ) -> None:
+        """Climb, and stay within the ellipsoid: in the norm of the precision."""
+        k, d = contexts.shape
+        means, slopes = work[:k], work[k : 2 * k]
+        parameter, away, stretched = (
+            work[2 * k : 2 * k + d],
+            work[2 * k + d : 2 * k + 2 * d],
+            work[2 * k + 2 * d :],
+        )
+        for i in range(d):
+            parameter[i] = state.estimate[i]
+        for _ in range(self.steps):
+            times(contexts, parameter, means)
+            share(merit, means, out)
+            uphill(merit, means, out, slopes)
+            transpose_times(contexts, slopes, away)
+            for i in range(d):
+                away[i] = parameter[i] + self.rate * away[i] - state.estimate[i]
+            times(state.precision, away, stretched[:d])
+            size = math.sqrt(dot(away, stretched[:d]))
+            scale = radius / size if size > radius else 1.0
+            for i in range(d):
+                parameter[i] = state.estimate[i] + scale * away[i]
+        times(contexts, parameter, means)
+        share(merit, means, out)

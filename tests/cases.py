@@ -1,0 +1,89 @@
+"""The policies, merits and environments that the suites run over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fairx import (
+    EG,
+    TS,
+    UCB,
+    Affine,
+    Custom,
+    Exponential,
+    FairXEG,
+    FairXLinEG,
+    FairXLinTS,
+    FairXLinUCB,
+    FairXTS,
+    FairXUCB,
+    Gradient,
+    LinEG,
+    LinTS,
+    LinUCB,
+    Logistic,
+    OptimalFair,
+    PiecewiseLinear,
+    Power,
+    Uniform,
+)
+from fairx.environments import Bernoulli, Linear, Normal
+
+
+def bowl(mean: float) -> float:
+    """Return a merit that is not log-concave: its logarithm is convex below 1."""
+    return 1.0 + mean * mean if mean > 0 else 1.0
+
+
+MERITS: list[Any] = [
+    Exponential(4),
+    Exponential(1000),
+    Affine(slope=2, intercept=0.5),
+    Power(exponent=1.5, offset=0.3),
+    Logistic(steepness=8, midpoint=0.4),
+    PiecewiseLinear((0, 0.3, 0.6, 1), (1, 1, 2, 6)),
+    Custom(bowl),
+]
+SOME_MERITS = [MERITS[0], MERITS[2], MERITS[5]]
+FAIR: list[Any] = [
+    policy
+    for merit in SOME_MERITS
+    for policy in (
+        FairXUCB(merit, width=0.1),
+        FairXUCB(merit, width=0.1, solver="gradient"),
+        FairXTS(merit, prior_std=1, reward_std=0.5),
+        FairXEG(merit, epsilon=0.05),
+        FairXLinUCB(merit, beta=0.1, ridge=1),
+        FairXLinTS(merit, prior_std=1, reward_std=0.5),
+        FairXLinEG(merit, epsilon=0.05, ridge=1),
+    )
+] + [
+    FairXLinUCB(MERITS[0], beta=0.1, ridge=1, solver=Gradient(steps=20)),
+    FairXUCB(MERITS[6], width=0.1),
+]
+CONVENTIONAL: list[Any] = [
+    UCB(width=0.1),
+    TS(prior_std=1, reward_std=0.5),
+    EG(epsilon=0.1),
+    LinUCB(beta=0.1, ridge=1),
+    LinTS(prior_std=1, reward_std=0.5),
+    LinEG(epsilon=0.1, ridge=1),
+    OptimalFair(MERITS[0], means=(0.2, 0.5, 0.5, 0.8)),
+    Uniform(),
+]
+POLICIES = FAIR + CONVENTIONAL
+YEAST = np.array([762, 1038, 983, 862, 722, 597, 428, 480, 178, 253, 289, 1816, 1799, 34]) / 2417
+
+
+def contexts(examples: int = 20, arms: int = 4, dimension: int = 5, seed: int = 0) -> Any:
+    found = np.random.default_rng(seed).normal(size=(examples, arms, dimension))
+    return found / np.linalg.norm(found, axis=2, keepdims=True)
+
+
+ENVIRONMENTS: list[Any] = [
+    Bernoulli([0.2, 0.5, 0.5, 0.8]),
+    Normal([0.2, 0.5, 0.5, 0.8], std=0.3),
+    Linear(contexts(), parameter=np.full(5, 0.4), noise_std=0.2),
+]

@@ -1,0 +1,8 @@
+"""Nothing but the path: the suites share `cases` and `oracles`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
