@@ -66,8 +66,9 @@ class Custom(NamedTuple):
         return min(float(self.function(m)) for m in np.linspace(low, high, GRID).tolist())
 
     def lipschitz(self, low: float, high: float) -> float:
-        """Return the steepest of 1000 steps."""
-        values = [float(self.function(m)) for m in np.linspace(low, high, GRID).tolist()]
-        return float(np.abs(np.diff(values)).max() * (GRID - 1) / (high - low))
+        """Return the steepest of the slopes at 1001 means."""
+        means = np.linspace(low + NUDGE, high - NUDGE, GRID).tolist()
+        rises = (self.function(m + NUDGE) - self.function(m - NUDGE) for m in means)
+        return max(abs(float(rise)) for rise in rises) / (2.0 * NUDGE)
 
     peak = searched_peak

@@ -1,0 +1,89 @@
+"""Slow and obvious: the definitions, written down without regard to speed."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+
+def merits_of(merit: Any, means: Any) -> Any:
+    """Return merits up to a common factor."""
+    logs = np.array([merit.log(float(mean)) for mean in means])
+    return np.exp(logs - logs.max())
+
+
+def fair(merit: Any, means: Any) -> Any:
+    weights = merits_of(merit, means)
+    return weights / weights.sum()
+
+
+def value(merit: Any, means: Any) -> float:
+    return float(fair(merit, means) @ np.asarray(means))
+
+
+def best_corner(merit: Any, low: Any, high: Any) -> float:
+    """Return the best value over all corners of the box."""
+    corners = itertools.product(*zip(low, high, strict=True))
+    return max(value(merit, corner) for corner in corners)
+
+
+def best_grid_point(merit: Any, low: Any, high: Any, points: int) -> float:
+    """Return the best value over a grid of the box."""
+    axes = [np.linspace(a, b, points) for a, b in zip(low, high, strict=True)]
+    return max(value(merit, point) for point in itertools.product(*axes))
+
+
+def ridge(contexts: Any, rewards: Any, penalty: float) -> tuple[Any, Any]:
+    """Return precision and estimate, solved from the whole history at once."""
+    precision = penalty * np.eye(contexts.shape[1]) + contexts.T @ contexts
+    return precision, np.linalg.solve(precision, contexts.T @ rewards)
+
+
+def best_in_ellipsoid(
+    merit: Any, estimate: Any, precision: Any, radius: float, contexts: Any, starts: int
+) -> float:
+    """Return the best value over the ellipsoid that many SLSQP starts find."""
+    root = np.linalg.inv(np.linalg.cholesky(precision)).T  # columns span the ellipsoid
+    white, centre = contexts @ root, contexts @ estimate
+    rng = np.random.default_rng(0)
+
+    def objective(point: Any) -> tuple[float, Any]:
+        means = centre + white @ point
+        shares, expected = fair(merit, means), value(merit, means)
+        slopes = np.array([merit.log_slope(float(mean)) for mean in means])
+        return -expected, -white.T @ (shares * (1 + slopes * (means - expected)))
+
+    bound = {
+        "type": "ineq",
+        "fun": lambda point: radius**2 - point @ point,
+        "jac": lambda point: -2 * point,
+    }
+    sizes = np.linalg.norm(white, axis=1)
+    arms = np.argsort(-(centre + radius * sizes))[:starts]
+    tries = [np.zeros(white.shape[1])] + [0.9 * radius * white[arm] / sizes[arm] for arm in arms]
+    tries += [radius * row / 10 for row in rng.normal(size=(starts, white.shape[1]))]
+    best = -np.inf
+    for start in tries:
+        found = optimize.minimize(
+            objective,
+            start,
+            jac=True,
+            method="SLSQP",
+            constraints=[bound],
+            options={"maxiter": 300, "ftol": 1e-12},
+        ).x
+        found *= min(1.0, radius / max(np.linalg.norm(found), 1e-300))
+        best = max(best, -objective(found)[0])
+    return float(best)
+
+
+def regrets(fair_shares: Any, deployed: Any, means: Any) -> tuple[float, float]:
+    """Return both regrets of one round, by definition."""
+    fairness = reward = 0.0
+    for arm in range(len(means)):
+        fairness += abs(fair_shares[arm] - deployed[arm])
+        reward += fair_shares[arm] * means[arm] - deployed[arm] * means[arm]
+    return fairness, reward

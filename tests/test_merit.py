@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import MERITS
+from hypothesis import given
+from strategies import floats, merits
+
+from fairx import Affine, Custom, Exponential, Logistic, PiecewiseLinear, Power
+from fairx.checks import MERIT_CHECKS, check_merit
+
+
+@pytest.mark.parametrize("check", MERIT_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("merit", MERITS, ids=repr)
+def test_merit(merit: Any, check: Any) -> None:
+    check(merit, 0.0, 1.0)
+
+
+def test_logarithms_are_those_of_the_formulas() -> None:
+    for mean in (-0.2, 0.0, 0.3, 1.0):
+        assert Exponential(3).log(mean) == 3 * mean
+        assert Affine(2, 0.5).log(mean) == pytest.approx(math.log(2 * mean + 0.5), rel=1e-14)
+        assert Power(1.5, 0.3).log(mean) == pytest.approx(1.5 * math.log(mean + 0.3), rel=1e-14)
+        expected = -math.log1p(math.exp(-8 * (mean - 0.4)))
+        assert Logistic(8, 0.4).log(mean) == pytest.approx(expected, rel=1e-12)
+        expected = math.log(np.interp(mean, (0, 0.5, 1), (1, 2, 5)))
+        assert PiecewiseLinear((0, 0.5, 1), (1, 2, 5)).log(mean) == pytest.approx(
+            expected, abs=1e-14
+        )
+        assert Custom(lambda m: 2 + m).log(mean) == pytest.approx(math.log(2 + mean), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("merit", "gamma", "slope"),
+    [
+        (Exponential(2), 1.0, 2 * math.exp(2)),
+        (Affine(2, 0.5), 0.5, 2.0),
+        (Power(2, 1), 1.0, 4.0),
+        (Power(0.5, 0.25), 0.5, 1.0),
+        (Logistic(4, 0.5), 1 / (1 + math.exp(2)), 1.0),
+        (Logistic(4, 2.0), 1 / (1 + math.exp(8)), 4 * math.exp(-4) / (1 + math.exp(-4)) ** 2),
+        (PiecewiseLinear((0, 0.5, 1), (1, 1, 3)), 1.0, 4.0),
+    ],
+    ids=repr,
+)
+def test_gamma_and_lipschitz_constant_are_exact(merit: Any, gamma: float, slope: float) -> None:
+    assert merit.minimum(0, 1) == pytest.approx(gamma, rel=1e-12)
+    assert merit.lipschitz(0, 1) == pytest.approx(slope, rel=1e-12)
+
+
+def test_the_slope_of_a_piece_counts_only_where_it_is_used() -> None:
+    assert PiecewiseLinear((0, 0.5, 1), (1, 1, 3)).lipschitz(0, 0.5) == 0.0
+
+
+def test_steepness_1000_does_not_overflow() -> None:
+    merit = Exponential(1000)
+    assert merit.log(0.9) == 900
+    assert merit.lipschitz(0, 1) == math.inf
+    assert merit.minimum(0, 1) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Exponential(-1), "steepness must be at least 0 and finite, not -1"),
+        (lambda: Exponential(math.nan), "steepness must be"),
+        (lambda: Affine(-1, 2), "slope must be at least 0"),
+        (lambda: Affine(1, math.inf), "intercept must be finite"),
+        (lambda: Power(-2, 1), "exponent must be at least 0"),
+        (lambda: Logistic(math.inf, 0), "steepness must be"),
+        (lambda: PiecewiseLinear((0, 0), (1, 2)), "knots must increase, but 0.0 follows 0.0"),
+        (lambda: PiecewiseLinear((0, 1), (2, 1)), "merit must not decrease, but does at mean 1.0"),
+        (lambda: PiecewiseLinear((0, 1), (0, 1)), "merit must be positive, but is 0.0 at mean 0.0"),
+        (lambda: PiecewiseLinear((0,), (1,)), "at least 2, not 1 and 1"),
+    ],
+)
+def test_bad_settings_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("merit", "message"),
+    [
+        (Affine(1, -0.5), "is not at mean 0.0"),
+        (Power(2, -0.1), "is not at mean 0.0"),
+        (Custom(lambda m: 1 - 0.5 * m), "must not decrease"),
+        (Custom(lambda m: 1.0 if m < 0.5 else math.nan), "is not at mean 0.5"),
+        (Custom(lambda m: m - 0.5), "is not at mean 0.0"),
+    ],
+    ids=repr,
+)
+def test_a_merit_that_breaks_the_conditions_is_refused_by_name(merit: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_merit(merit, 0.0, 1.0)
+
+
+def test_a_custom_merit_must_be_callable() -> None:
+    with pytest.raises(TypeError, match="function must be callable, not 3"):
+        Custom(3)  # type: ignore[arg-type]
+
+
+@given(merits(), floats(-0.5, 0.5), floats(0.01, 1.5), floats(-1, 3))
+def test_the_peak_is_no_lower_than_any_grid_point(
+    merit: Any, low: float, width: float, level: float
+) -> None:
+    high = low + width
+    top = merit.log(high)
+    found = merit.peak(low, high, level)
+    best = math.exp(merit.log(found) - top) * (found - level)
+    for mean in np.linspace(low, high, 101).tolist():
+        assert math.exp(merit.log(mean) - top) * (mean - level) <= best + 1e-12
