@@ -136,7 +136,7 @@ class Regression:
 
 
 class FairLinTS(Regression):
-    """FairX-LinTS: a draw from the posterior needs a Cholesky factor each round."""
+    """FairX-LinTS: solve, do not invert; a draw needs a Cholesky factor each round."""
 
     def __init__(
         self, dimension: int, steepness: float, prior_std: float, reward_std: float
@@ -145,8 +145,24 @@ class FairLinTS(Regression):
         self.reward_std = reward_std
 
     def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
+        root = np.linalg.cholesky(self.precision)
+        noise = self.reward_std * rng.standard_normal(self.target.size)
+        draw = np.linalg.solve(root.T, np.linalg.solve(root, self.target) + noise)
+        return softmax(self.steepness * (contexts @ draw))
+
+    def learn(self, arm: int, context: Floats, reward: float) -> None:
+        self.precision += np.outer(context, context)
+        self.target += reward * context
+
+
+class FairLinTSKept(FairLinTS):
+    """The same with the inverse kept by Sherman-Morrison, and factored each round."""
+
+    learn = Regression.learn
+
+    def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
         root = np.linalg.cholesky(self.inverse)
-        draw = self.estimate + self.reward_std * (root @ rng.standard_normal(self.estimate.size))
+        draw = self.estimate + self.reward_std * (root @ rng.standard_normal(self.target.size))
         return softmax(self.steepness * (contexts @ draw))
 
 

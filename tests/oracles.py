@@ -75,7 +75,7 @@ def best_in_ellipsoid(
             constraints=[bound],
             options={"maxiter": 300, "ftol": 1e-12},
         ).x
-        found *= min(1.0, radius / max(np.linalg.norm(found), 1e-300))
+        found *= min(1.0, radius / max(float(np.linalg.norm(found)), 1e-300))
         best = max(best, -objective(found)[0])
     return float(best)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_every_policy_is_checked() -> None:
             lambda: FairXLinTS(Exponential(1), prior_std=1, reward_std=0),
             "reward_std must be positive",
         ),
-        (lambda: LinTS(prior_std="a", reward_std=1), "prior_std must be"),
+        (lambda: LinTS(prior_std=cast("Any", "a"), reward_std=1), "prior_std must be"),
         (lambda: FairXLinEG(Exponential(1), epsilon=2, ridge=1), "epsilon must be"),
         (lambda: LinEG(epsilon=0.1, ridge=-1), "ridge must be positive, not -1"),
         (lambda: OptimalFair(Exponential(1), means=[]), "the number of means must be"),
@@ -148,7 +148,8 @@ def test_the_ucb_family_plays_each_arm_once_first_in_order(policy: Any) -> None:
 
 def test_conventional_ties_go_to_the_lowest_arm() -> None:
     rng = np.random.default_rng(0)
-    for policy in (EG(0.0), LinEG(0.0, 1)):
+    both: list[Any] = [EG(0.0), LinEG(0.0, 1)]
+    for policy in both:
         found = policy.probabilities(policy.start(3, 3), np.arange(3), np.eye(3), rng)
         assert found.tolist() == [1.0, 0.0, 0.0]
 
@@ -183,7 +184,7 @@ def test_the_schedule_of_the_confidence_proposition_widens_the_ellipsoid() -> No
     growing = FairXLinUCB(Exponential(4), beta=Confidence(1, 0.1), ridge=1)
     state = growing.start(2, 2)
     first = [p.probabilities(state, arms, np.eye(2), rng) for p in (fixed, growing)]
-    np.testing.assert_array_equal(*first)
+    np.testing.assert_array_equal(first[0], first[1])
     growing.learn(state, 0, np.eye(2)[0], 0.5)
     later = [p.probabilities(state, arms, np.eye(2), rng) for p in (fixed, growing)]
     assert later[1].max() > later[0].max()

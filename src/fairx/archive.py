@@ -19,6 +19,11 @@ from .errors import BrokenFile
 Arrays = Mapping[str, npt.NDArray[Any]]
 MAGIC = "fairx bandit"
 VERSION = 1
+# All that reading a truncated or foreign file has been seen to raise.
+BROKEN = (
+    OSError, ValueError, KeyError, TypeError, EOFError, AttributeError,
+    NotImplementedError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> None:
@@ -28,7 +33,8 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)
+            parts: dict[str, Any] = {"header": np.frombuffer(text.encode(), np.uint8), **arrays}
+            np.savez(file, **parts)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(target)
@@ -41,20 +47,12 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """Return what `write` wrote, or say why it cannot."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays.pop("header").tobytes())
     except FileNotFoundError:
         raise
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        EOFError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
+    except BROKEN as error:
         raise BrokenFile(f"{path} is not a saved bandit, or is truncated ({error})") from error
     if not isinstance(header, dict) or header.get("format") != MAGIC:
         raise BrokenFile(f"{path} is not a saved bandit")

@@ -17,7 +17,7 @@ from .exposure import choose
 from .policies import Policy
 from .policies.base import absorb
 from .policies.foreign import fitted, started
-from .settings import build, describe
+from .settings import KINDS, build, describe
 from .streams import normals_of_round, streams, uniform
 from .types import Indices, Vector
 
@@ -162,7 +162,7 @@ class Bandit:
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a reward that will not come; the decision teaches nothing."""
         with self._lock:
-            number = getattr(decision, "id", decision)
+            number: Any = getattr(decision, "id", decision)
             self._check_pending(number)
             del self._pending[number]
 
@@ -200,7 +200,7 @@ class Bandit:
                 "seed": self.seed,
                 "made": self._made,
             }
-            arrays = {f"state_{name}": part for name, part in self.state._asdict().items()}
+            arrays = {f"state_{name}": part for name, part in _parts(self.state).items()}
             arrays["pending_ids"] = np.array(list(self._pending), np.int64)
             arrays["pending_arms"] = np.array([arm for arm, _ in self._pending.values()], np.int64)
             contexts = [context for _, context in self._pending.values()]
@@ -212,7 +212,7 @@ class Bandit:
         """Read what `save` wrote. A policy or merit that is not ours must be given again."""
         header, arrays = archive.read(path)
         try:
-            found = build(header["policy"]) if policy is None else policy
+            found = _ours(header["policy"]) if policy is None else policy
             bandit = cls(found, header["arms"], header["dimension"], seed=header["seed"])
             bandit._restore(header, arrays)
         except (KeyError, TypeError, IndexError) as error:
@@ -220,7 +220,7 @@ class Bandit:
         return bandit
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
-        for name, part in self.state._asdict().items():
+        for name, part in _parts(self.state).items():
             saved = arrays[f"state_{name}"]
             if saved.shape != part.shape:
                 raise BrokenFile(f"the saved {name} has shape {saved.shape}, not {part.shape}")
@@ -312,7 +312,28 @@ class Bandit:
         """Give the state room for one more arm, and keep all that was learned."""
         rng = self._generator(0)
         larger = started(self._kernel, len(self._names) + 1, self.dimension, rng)
-        new = getattr(larger, "inner", larger)
-        for old, part in zip(self.state, new, strict=True):
+        for name, part in _parts(getattr(larger, "inner", larger)).items():
+            old = _parts(self.state)[name]
             part[tuple(slice(0, size) for size in old.shape)] = old
         self._state = larger
+
+
+def _ours(mapping: Any) -> Any:
+    if mapping["kind"] not in KINDS:
+        raise ValueError(
+            f"{mapping['kind']} is not a policy of fairx: give it to load as policy=..."
+        )
+    return build(mapping)
+
+
+def _parts(state: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays that a state is made of, by name."""
+    parts: dict[str, npt.NDArray[Any]] = (
+        state._asdict() if hasattr(state, "_asdict") else {"array": state}
+    )
+    for name, part in parts.items():
+        if not isinstance(part, np.ndarray):
+            raise TypeError(
+                f"the policy's state must be made of arrays, but its {name} is {part!r}"
+            )
+    return parts

@@ -63,20 +63,12 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | None, ...], hint: 
         found = np.ascontiguousarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be an array of numbers, not {value!r}") from None
-    found = found.reshape(np.shape(value))
-    fits = len(shape) == found.ndim and all(
-        want in (None, have) for want, have in zip(shape, found.shape, strict=True)
-    )
-    if not fits:
-        wanted = (
-            "("
-            + ", ".join("any" if n is None else str(n) for n in shape)
-            + ("," * (len(shape) == 1))
-            + ")"
-        )
-        raise ValueError(
-            f"{name} must have shape {wanted}, not {found.shape}" + (f": {hint}" if hint else "")
-        )
+    found = found.reshape(np.shape(value))  # ascontiguousarray makes a vector of a number
+    fits = len(shape) == found.ndim
+    if not fits or any(n not in (None, found.shape[i]) for i, n in enumerate(shape)):
+        wanted = str(tuple("any" if n is None else n for n in shape)).replace("'", "")
+        because = f": {hint}" if hint else ""
+        raise ValueError(f"{name} must have shape {wanted}, not {found.shape}{because}")
     if not np.isfinite(found).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0])
         raise ValueError(f"{name} must be finite, not {found[where]} at {where}")

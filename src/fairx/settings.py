@@ -53,9 +53,9 @@ def build(value: Any, kinds: Mapping[str, Any] = KINDS) -> Any:
 
 
 def _kind(value: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
-    name = value.get("kind")
+    name = str(value.get("kind"))
     if name not in kinds:
-        near = difflib.get_close_matches(str(name), kinds, n=1)
+        near = difflib.get_close_matches(name, kinds, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(sorted(kinds))}"
         raise ValueError(f"unknown kind {name!r}: {hint}")
     kind = kinds[name]

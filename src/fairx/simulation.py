@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
@@ -13,7 +14,7 @@ import numpy as np
 
 from . import rules
 from .compiled import lowered
-from .environments import Environment
+from .environments import Environment, Prior
 from .environments.foreign import world_of
 from .loop import Tally, new_tally, play
 from .merit import Merit, check_conditions
@@ -28,7 +29,7 @@ CHUNK_SECONDS = 0.1
 
 def simulate(
     policy: Policy[Any],
-    environment: Environment,
+    environment: Environment | Prior,
     judge: Merit,
     *,
     rounds: int,
@@ -70,7 +71,7 @@ def simulate(
     _check_merits(policy, judge, world_of(environment, _generator(seed, 0)))
     plays = [_Play(kernel, environment, judge, marks, seed, run) for run in run_numbers]
     run_it = plays[0].compile()
-    _run_all([lambda watch, one=one: one.go(run_it, watch) for one in plays], rounds, jobs)
+    _run_all([functools.partial(one.go, run_it) for one in plays], rounds, jobs)
     tallies = [one.tally for one in plays]
     return Result(
         rounds=marks,

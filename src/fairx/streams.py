@@ -50,7 +50,7 @@ def streams(seed: int, run: int) -> Streams:
 
 
 @kernel
-def word(key: int, position: int) -> int:
+def word(key: np.uint64, position: int) -> np.uint64:
     """Return the 64 random bits at `position`."""
     z = key + np.uint64(position) * STEP
     z = (z ^ (z >> A)) * FIRST
@@ -59,7 +59,7 @@ def word(key: int, position: int) -> int:
 
 
 @kernel
-def unit(bits: int) -> float:
+def unit(bits: np.uint64) -> float:
     """Return a number from 0 to 1 (never 1) made of the first 52 bits."""
     return np.uint64((bits >> TWELVE) | ONE).view(np.float64) - 1.0
 

@@ -56,7 +56,7 @@ def its_peak_is_the_highest_point(merit: Any, low: float, high: float) -> None:
 
 
 def its_minimum_and_slope_hold_on_a_grid(merit: Any, low: float, high: float) -> None:
-    """gamma is the least merit and L bounds all slopes; both are reached (to 1 %)."""
+    """Gamma is the least merit and L bounds all slopes; both are reached (to 1 %)."""
     means = np.linspace(low, high, 2001)
     logs = np.array([merit.log(mean) for mean in means.tolist()])
     if logs.max() > 600:

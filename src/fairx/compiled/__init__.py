@@ -130,7 +130,7 @@ class Entry:
             with _says_what_it_waits_for(records):
                 low = tuple(map(lowered, records))
                 try_it(run, low)
-        except _numba.core.errors.NumbaError as error:
+        except Exception as error:  # Numba fails in many ways, not only by errors of its own
             warnings.warn(_not_compiled(records, error), UserWarning, stacklevel=4)
             return self.interpreted, records
         return run, low
@@ -166,7 +166,7 @@ def _teach_vectors(function: FunctionType, rows: int) -> None:
 
     products = inner_products(rows)
 
-    @_numba.extending.overload(function, jit_options=INNER)  # type: ignore[untyped-decorator]
+    @_numba.extending.overload(function, jit_options=INNER)
     def find(matrix, first, x):  # type: ignore[no-untyped-def]
         return lambda matrix, first, x: products(matrix, first, x)
 
@@ -174,7 +174,7 @@ def _teach_vectors(function: FunctionType, rows: int) -> None:
 def _teach_ranges() -> None:
     """Let compiled code index a `range`: all arms on offer, at no cost in memory or speed."""
 
-    @_numba.extending.overload(operator.getitem)  # type: ignore[untyped-decorator]
+    @_numba.extending.overload(operator.getitem)
     def item(values, index):  # type: ignore[no-untyped-def]
         kinds = _numba.types
         if isinstance(values, kinds.RangeType) and isinstance(index, kinds.Integer):
@@ -263,7 +263,8 @@ def lowered(value: Any) -> Any:
         return _compiled_function(value)
     if isinstance(value, tuple) and not _is_ours(value):
         parts = map(lowered, value)
-        return type(value)._make(parts) if hasattr(value, "_fields") else tuple(parts)
+        kind: Any = type(value)
+        return kind._make(parts) if hasattr(value, "_fields") else tuple(parts)
     return value
 
 

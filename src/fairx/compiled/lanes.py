@@ -14,9 +14,12 @@ LANES = 8
 
 def inner_products(rows: int) -> Any:
     """Return a compiled function (matrix, first, x) of `rows` inner products at once."""
+    import numba.core.cgutils
+    import numba.extending
     from llvmlite import ir
-    from numba.core import cgutils, types
-    from numba.extending import intrinsic
+
+    cgutils: Any = numba.core.cgutils
+    types: Any = numba.core.types
 
     lanes = ir.VectorType(ir.DoubleType(), LANES)
 
@@ -62,7 +65,7 @@ def inner_products(rows: int) -> Any:
             results.append(builder.fadd(low, builder.fadd(builder.fadd(e, f), builder.fadd(g, h))))
         return context.make_tuple(builder, signature.return_type, results)
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @numba.extending.intrinsic
     def products(typing_context, matrix, first, x):  # type: ignore[no-untyped-def]
         return types.UniTuple(types.float64, rows)(matrix, types.int64, x), generate
 

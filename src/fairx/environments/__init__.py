@@ -1,6 +1,6 @@
 """Problems to play on: where rewards come from."""
 
-from .base import Environment, World
+from .base import Environment, Prior, World
 from .bernoulli import Bernoulli
 from .linear import Linear, LinearPrior
 from .lower_bounds import lipschitz_pair, minimum_merit_pair
@@ -13,6 +13,7 @@ __all__ = [
     "LinearPrior",
     "Normal",
     "NormalPrior",
+    "Prior",
     "World",
     "lipschitz_pair",
     "minimum_merit_pair",

@@ -38,6 +38,14 @@ class Environment(Protocol):
         ...
 
 
+class Prior(Protocol):
+    """An environment that is drawn anew for each run: its mean regret is Bayesian."""
+
+    def world(self, rng: np.random.Generator) -> Any:
+        """Return the inner form of one draw."""
+        ...
+
+
 @compilable
 class World(Protocol):
     """The inner form of an environment for one run: no allocation and no generators.

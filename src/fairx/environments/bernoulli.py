@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fairx import rules
 from fairx.compiled import record
@@ -26,24 +27,39 @@ class Bernoulli(NamedTuple):
     [1.0, 1.0, 1.0, 0.0]
     """
 
-    means: Vector
+    means: npt.ArrayLike
 
     def checked(self) -> Bernoulli:
         """Refuse probabilities outside 0 to 1."""
         means = arm_means(self.means)
         for arm, mean in enumerate(means.tolist()):
             rules.number(f"means[{arm}]", mean, low=0, high=1)
-        return self._make((means,))
+        return self._replace(means=means)
 
     def world(self, rng: np.random.Generator | None) -> BernoulliWorld:
         """Return the inner form, the same for every run."""
-        return BernoulliWorld(self.means, np.empty((1, self.means.size, 0)))
+        means = np.asarray(self.means)
+        return BernoulliWorld(means, np.empty((1, means.size, 0)))
 
-    draw = base.draw
-    arms_of = base.arms_of
-    contexts_of = base.contexts_of
-    means_of = base.means_of
-    reward_of = base.reward_of
+    def draw(self, rng: np.random.Generator) -> int:
+        """Return the example that this round shows."""
+        return base.draw(self, rng)
+
+    def arms_of(self, example: int) -> Indices:
+        """Return the arms on offer."""
+        return base.arms_of(self, example)
+
+    def contexts_of(self, example: int) -> Matrix:
+        """Return one row per arm on offer."""
+        return base.contexts_of(self, example)
+
+    def means_of(self, example: int) -> Vector:
+        """Return the true mean reward of each arm on offer."""
+        return base.means_of(self, example)
+
+    def reward_of(self, example: int, arm: int, rng: np.random.Generator) -> float:
+        """Return a reward of `arm`."""
+        return base.reward_of(self, example, arm, rng)
 
 
 class BernoulliWorld(NamedTuple):

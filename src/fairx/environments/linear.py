@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fairx import rules
 from fairx.compiled import record
@@ -36,8 +37,8 @@ class Linear(NamedTuple):
     array([0.3, 0.6])
     """
 
-    contexts: Matrix
-    parameter: Vector
+    contexts: npt.ArrayLike
+    parameter: npt.ArrayLike
     noise_std: float = 0.1
 
     def checked(self) -> Linear:
@@ -48,17 +49,32 @@ class Linear(NamedTuple):
             raise ValueError(f"contexts must not be empty, but have shape {contexts.shape}")
         parameter = rules.array("parameter", self.parameter, (contexts.shape[2],))
         rules.number("noise_std", self.noise_std, low=0)
-        return self._make((contexts, parameter, self.noise_std))
+        return self._replace(contexts=contexts, parameter=parameter)
 
     def world(self, rng: np.random.Generator | None) -> LinearWorld:
         """Return the inner form, the same for every run."""
-        return LinearWorld(self.contexts, self.parameter, self.noise_std)
+        contexts, parameter = np.asarray(self.contexts), np.asarray(self.parameter)
+        return LinearWorld(contexts, parameter, self.noise_std)
 
-    draw = base.draw
-    arms_of = base.arms_of
-    contexts_of = base.contexts_of
-    means_of = base.means_of
-    reward_of = base.reward_of
+    def draw(self, rng: np.random.Generator) -> int:
+        """Return the example that this round shows."""
+        return base.draw(self, rng)
+
+    def arms_of(self, example: int) -> Indices:
+        """Return the arms on offer."""
+        return base.arms_of(self, example)
+
+    def contexts_of(self, example: int) -> Matrix:
+        """Return one row per arm on offer."""
+        return base.contexts_of(self, example)
+
+    def means_of(self, example: int) -> Vector:
+        """Return the true mean reward of each arm on offer."""
+        return base.means_of(self, example)
+
+    def reward_of(self, example: int, arm: int, rng: np.random.Generator) -> float:
+        """Return a reward of `arm`."""
+        return base.reward_of(self, example, arm, rng)
 
 
 class LinearWorld(NamedTuple):
@@ -101,7 +117,7 @@ class LinearPrior(NamedTuple):
     array([0.35, 0.82])
     """
 
-    contexts: Matrix
+    contexts: npt.ArrayLike
     prior_std: float = 1.0
     noise_std: float = 1.0
 
@@ -110,9 +126,10 @@ class LinearPrior(NamedTuple):
         rules.positive("prior_std", self.prior_std)
         dimension = np.shape(self.contexts)[-1] if np.ndim(self.contexts) else 0
         checked = Linear(self.contexts, np.zeros(dimension), self.noise_std)
-        return self._make((checked.contexts, self.prior_std, self.noise_std))
+        return self._replace(contexts=checked.contexts)
 
     def world(self, rng: np.random.Generator) -> LinearWorld:
         """Draw the parameter of one run."""
-        parameter = self.prior_std * rng.standard_normal(self.contexts.shape[2])
-        return LinearWorld(self.contexts, parameter, self.noise_std)
+        contexts = np.asarray(self.contexts)
+        parameter = self.prior_std * rng.standard_normal((contexts.shape[2],))
+        return LinearWorld(contexts, parameter, self.noise_std)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fairx import rules
 from fairx.compiled import record
@@ -27,23 +28,38 @@ class Normal(NamedTuple):
     0.882
     """
 
-    means: Vector
+    means: npt.ArrayLike
     std: float = 1.0
 
     def checked(self) -> Normal:
         """Refuse noise that is negative."""
         rules.number("std", self.std, low=0)
-        return self._make((arm_means(self.means), self.std))
+        return self._replace(means=arm_means(self.means))
 
     def world(self, rng: np.random.Generator | None) -> NormalWorld:
         """Return the inner form, the same for every run."""
-        return NormalWorld(self.means, np.empty((1, self.means.size, 0)), self.std)
+        means = np.asarray(self.means)
+        return NormalWorld(means, np.empty((1, means.size, 0)), self.std)
 
-    draw = base.draw
-    arms_of = base.arms_of
-    contexts_of = base.contexts_of
-    means_of = base.means_of
-    reward_of = base.reward_of
+    def draw(self, rng: np.random.Generator) -> int:
+        """Return the example that this round shows."""
+        return base.draw(self, rng)
+
+    def arms_of(self, example: int) -> Indices:
+        """Return the arms on offer."""
+        return base.arms_of(self, example)
+
+    def contexts_of(self, example: int) -> Matrix:
+        """Return one row per arm on offer."""
+        return base.contexts_of(self, example)
+
+    def means_of(self, example: int) -> Vector:
+        """Return the true mean reward of each arm on offer."""
+        return base.means_of(self, example)
+
+    def reward_of(self, example: int, arm: int, rng: np.random.Generator) -> float:
+        """Return a reward of `arm`."""
+        return base.reward_of(self, example, arm, rng)
 
 
 class NormalWorld(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fairx.compiled import compilable
+from fairx.compiled import compilable, kernel
 from fairx.elementary import exp
 
 GRID = 1001
@@ -42,26 +42,28 @@ class Merit(Protocol):
         ...
 
 
-def end_peak(self: Merit, low: float, high: float, level: float) -> float:
+@kernel
+def end_peak(merit: Merit, low: float, high: float, level: float) -> float:
     """Return the better end of the interval: the peak, where log f is concave.
 
     There (f'/f)(m - level) + 1 changes sign at most once, from - to +, so that f(m)(m - level)
     falls and then rises. Above the level, higher is better in both factors.
     """
-    if high >= level or not self.log(low) > -math.inf:
+    if high >= level or not merit.log(low) > -math.inf:
         return high if high >= level else low
-    ratio = exp(self.log(high) - self.log(low))
+    ratio = exp(merit.log(high) - merit.log(low))
     return high if ratio * (level - high) <= level - low else low
 
 
-def searched_peak(self: Merit, low: float, high: float, level: float) -> float:
+@kernel
+def searched_peak(merit: Merit, low: float, high: float, level: float) -> float:
     """Search the interval for the peak of any merit: 64 steps, then golden sections to 1e-9."""
-    top = self.log(high)
+    top = merit.log(high)
     step = (high - low) / 64
     best, found = high, high - level
     for i in range(64):
         mean = low + i * step
-        value = exp(self.log(mean) - top) * (mean - level)
+        value = exp(merit.log(mean) - top) * (mean - level)
         if value > found:
             best, found = mean, value
     left, right = max(low, best - step), min(high, best + step)
@@ -70,12 +72,12 @@ def searched_peak(self: Merit, low: float, high: float, level: float) -> float:
             right - 0.6180339887498949 * (right - left),
             left + 0.6180339887498949 * (right - left),
         )
-        if exp(self.log(a) - top) * (a - level) > exp(self.log(b) - top) * (b - level):
+        if exp(merit.log(a) - top) * (a - level) > exp(merit.log(b) - top) * (b - level):
             right = b
         else:
             left = a
     mean = 0.5 * (left + right)
-    return mean if exp(self.log(mean) - top) * (mean - level) > found else best
+    return mean if exp(merit.log(mean) - top) * (mean - level) > found else best
 
 
 def check_conditions(merit: Merit, low: float, high: float) -> None:

@@ -54,7 +54,9 @@ class Exponential(NamedTuple):
         """Return the slope at the highest mean."""
         return self.steepness * exponential(self.steepness * high)
 
-    peak = end_peak
+    def peak(self, low: float, high: float, level: float) -> float:
+        """Return the better end."""
+        return end_peak(self, low, high, level)
 
 
 @record
@@ -103,7 +105,9 @@ class Affine(NamedTuple):
         """Return the slope."""
         return self.slope
 
-    peak = end_peak
+    def peak(self, low: float, high: float, level: float) -> float:
+        """Return the better end."""
+        return end_peak(self, low, high, level)
 
 
 @record
@@ -148,7 +152,9 @@ class Power(NamedTuple):
         end = high if self.exponent >= 1 else low
         return self.log_slope(end) * exponential(self.log(end))
 
-    peak = end_peak
+    def peak(self, low: float, high: float, level: float) -> float:
+        """Return the better end."""
+        return end_peak(self, low, high, level)
 
 
 @record
@@ -194,4 +200,6 @@ class Logistic(NamedTuple):
         nearest = min(max(self.midpoint, low), high)
         return self.log_slope(nearest) * exponential(self.log(nearest))
 
-    peak = end_peak
+    def peak(self, low: float, high: float, level: float) -> float:
+        """Return the better end."""
+        return end_peak(self, low, high, level)

@@ -71,4 +71,6 @@ class Custom(NamedTuple):
         rises = (self.function(m + NUDGE) - self.function(m - NUDGE) for m in means)
         return max(abs(float(rise)) for rise in rises) / (2.0 * NUDGE)
 
-    peak = searched_peak
+    def peak(self, low: float, high: float, level: float) -> float:
+        """Search the interval."""
+        return searched_peak(self, low, high, level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from fairx import rules
@@ -26,8 +27,8 @@ class PiecewiseLinear(NamedTuple):
     (0.693147, False, 0.0)
     """
 
-    knots: tuple[float, ...]
-    values: tuple[float, ...]
+    knots: Sequence[float]
+    values: Sequence[float]
 
     def checked(self) -> PiecewiseLinear:
         """Refuse knots out of order and values that fall or are not positive."""
@@ -44,7 +45,7 @@ class PiecewiseLinear(NamedTuple):
                 raise ValueError(f"knots must increase, but {knot} follows {knots[i - 1]}")
             if i and value < values[i - 1]:
                 raise ValueError(f"merit must not decrease, but does at mean {knot}")
-        return self._make((knots, values))
+        return self._replace(knots=knots, values=values)
 
     def log(self, mean: float) -> float:
         """Return log f(mean)."""
@@ -89,7 +90,7 @@ class PiecewiseLinear(NamedTuple):
 
 
 @kernel
-def interpolated(knots: tuple[float, ...], values: tuple[float, ...], mean: float) -> float:
+def interpolated(knots: Sequence[float], values: Sequence[float], mean: float) -> float:
     """Return the height at `mean` of the lines through the points, level outside them."""
     found = values[0]
     for i in range(1, len(knots)):

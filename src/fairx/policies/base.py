@@ -13,6 +13,7 @@ from fairx.compiled import compilable, entry
 from fairx.types import Indices, Matrix, Vector
 
 S = TypeVar("S")
+S_contra = TypeVar("S_contra", contravariant=True)
 
 
 @compilable
@@ -35,19 +36,27 @@ class Policy(Protocol[S]):
 
 
 @compilable
-class Kernel(Protocol[S]):
+class Kernel(Protocol[S_contra]):
     """The inner form of our own policies: the same steps without allocation or generators.
 
     It is what the compiled loops call; `probabilities` and `learn` are its public doors.
     """
 
     def propose(
-        self, state: S, arms: Indices, contexts: Matrix, normals: Vector, work: Vector, out: Vector
+        self,
+        state: S_contra,
+        arms: Indices,
+        contexts: Matrix,
+        normals: Vector,
+        work: Vector,
+        out: Vector,
     ) -> None:
         """Write the deployed probabilities to `out`, given standard normal numbers."""
         ...
 
-    def absorb(self, state: S, arm: int, context: Vector, reward: float, work: Vector) -> None:
+    def absorb(
+        self, state: S_contra, arm: int, context: Vector, reward: float, work: Vector
+    ) -> None:
         """Take in a reward."""
         ...
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fairx import rules
 from fairx.compiled import record
 from fairx.exposure import highest, put_all_on
@@ -68,5 +70,12 @@ class EG(NamedTuple):
         """Count the pull."""
         tally(state, arm, reward)
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Counts, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Counts, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)

@@ -91,8 +91,15 @@ class FairXEG(NamedTuple):
         """Count the pull and keep the merit of the new mean."""
         state.merits[arm] = exp(self.merit.log(tally(state, arm, reward)))
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Estimates, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Estimates, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)
 
 
 @kernel

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fairx import rules
 from fairx.compiled import record
 from fairx.exposure import share
@@ -72,5 +74,12 @@ class FairXLinEG(NamedTuple):
         """Take the reward into the regression."""
         regress(state, context, reward, work)
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Ridge, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Ridge, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)

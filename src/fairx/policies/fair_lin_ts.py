@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fairx import rules
 from fairx.compiled import kernel, record
 from fairx.exposure import share
@@ -74,8 +76,15 @@ class FairXLinTS(NamedTuple):
         """Update the posterior."""
         regress(state, context, reward, work)  # line 8
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Ridge, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Ridge, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)
 
 
 @kernel

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairx import rules
 from fairx.compiled import record
 from fairx.merit import Merit
@@ -91,5 +93,12 @@ class FairXLinUCB(NamedTuple):
         """Take the reward into the regression."""
         regress(state, context, reward, work)  # lines 11 and 12
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Ridge, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Ridge, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)

@@ -92,8 +92,15 @@ class FairXTS(NamedTuple):
         """Update the posterior."""
         update(state, arm, reward, self.prior_std, self.reward_std)  # line 7
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Posterior, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Posterior, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)
 
 
 def prior(arms: int, prior_std: float) -> Posterior:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairx import rules
 from fairx.compiled import record
 from fairx.exposure import put_all_on
@@ -106,5 +108,12 @@ class FairXUCB(NamedTuple):
         half = self.width / math.sqrt(state.pulls[arm])  # line 5
         set_interval(state, arm, mean - half, mean + half, self.merit)  # line 6
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Box, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Box, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fairx import rules
 from fairx.compiled import record
@@ -32,6 +33,7 @@ class OptimalFair(NamedTuple):
     Examples
     --------
     >>> import numpy as np
+    import numpy.typing as npt
     >>> from fairx import Exponential, OptimalFair
     >>> policy = OptimalFair(Exponential(4), means=[0.2, 0.8])
     >>> state = policy.start(arms=2, dimension=0)
@@ -42,7 +44,7 @@ class OptimalFair(NamedTuple):
     """
 
     merit: Merit
-    means: tuple[float, ...]
+    means: npt.ArrayLike
 
     def checked(self) -> OptimalFair:
         """Turn the means into a tuple of numbers."""
@@ -56,8 +58,10 @@ class OptimalFair(NamedTuple):
 
     def start(self, arms: int, dimension: int = 0) -> Shares:
         """Return the merits of the means."""
-        if len(self.means) != rules.count("arms", arms):
-            raise ValueError(f"means must be given for all {arms} arms, not for {len(self.means)}")
+        if np.size(self.means) != rules.count("arms", arms):
+            raise ValueError(
+                f"means must be given for all {arms} arms, not for {np.size(self.means)}"
+            )
         return Shares(np.array(self.means))
 
     def propose(
@@ -78,8 +82,15 @@ class OptimalFair(NamedTuple):
         """Learn nothing."""
         return
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Shares, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Shares, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)
 
 
 @record
@@ -89,6 +100,7 @@ class Uniform(NamedTuple):
     Examples
     --------
     >>> import numpy as np
+    import numpy.typing as npt
     >>> from fairx import Uniform
     >>> policy = Uniform()
     >>> state = policy.start(arms=4, dimension=0)
@@ -123,5 +135,12 @@ class Uniform(NamedTuple):
         """Learn nothing."""
         return
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Shares, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Shares, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)

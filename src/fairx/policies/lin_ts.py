@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fairx import rules
 from fairx.compiled import record
 from fairx.exposure import highest, put_all_on
@@ -69,5 +71,12 @@ class LinTS(NamedTuple):
         """Update the posterior."""
         regress(state, context, reward, work)
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Ridge, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Ridge, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairx import rules
 from fairx.compiled import record
 from fairx.exposure import highest, put_all_on
@@ -74,5 +76,12 @@ class LinUCB(NamedTuple):
         """Take the reward into the regression."""
         regress(state, context, reward, work)
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Ridge, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Ridge, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)

@@ -63,8 +63,9 @@ class Exact(NamedTuple):
 
 def empty_box(arms: int) -> Box:
     """Return intervals without bounds: no arm was ever pulled."""
-    zeros, infinite = np.zeros((6, rules.count("arms", arms))), np.full((3, arms), np.inf)
-    return Box(*zeros[:2], -infinite[0], infinite[1], zeros[2], infinite[2], *zeros[3:])
+    new = Box._make(np.zeros(rules.count("arms", arms)) for _ in Box._fields)
+    new.low[:], new.high[:], new.high_merits[:] = -math.inf, math.inf, math.inf
+    return new
 
 
 @kernel

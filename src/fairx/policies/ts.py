@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fairx import rules
 from fairx.compiled import record
 from fairx.exposure import highest, put_all_on
@@ -70,5 +72,12 @@ class TS(NamedTuple):
         """Update the posterior."""
         update(state, arm, reward, self.prior_std, self.reward_std)
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Posterior, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Posterior, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)

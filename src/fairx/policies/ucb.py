@@ -79,5 +79,12 @@ class UCB(NamedTuple):
         mean = tally(state, arm, reward)
         state.upper[arm] = mean + self.width / math.sqrt(state.pulls[arm])
 
-    probabilities = deploy
-    learn = observe
+    def probabilities(
+        self, state: Bounds, arms: Indices, contexts: Matrix, rng: np.random.Generator
+    ) -> Vector:
+        """Return the deployed probabilities of the arms on offer."""
+        return deploy(self, state, arms, contexts, rng)
+
+    def learn(self, state: Bounds, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        observe(self, state, arm, context, reward)

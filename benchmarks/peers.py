@@ -1,0 +1,211 @@
+"""One decision at a time from Python, fourteen arms, beside other libraries in the same run."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from problems import yeast
+from timing import Task, fastest, number, print_table
+
+import fairx
+
+Round = Callable[[], object]  # decides, is paid, learns
+INSTALL = "pip install --group benchmarks"
+MEANS = yeast().means.tolist()
+ARMS = list(range(len(MEANS)))
+MERIT = fairx.Exponential(yeast().steepness)
+WARM_UP = 200  # rounds that are not timed: compiling, and first pulls
+
+
+class Peer(NamedTuple):
+    """A policy of some library, and the one of ours that does the same."""
+
+    library: str
+    name: str
+    start: Callable[[Callable[[int], float]], Round]  # given what pays an arm
+    ours: str
+    rounds: int
+
+
+def ours(policy: Any) -> Callable[[Callable[[int], float]], Round]:
+    def start(pay: Callable[[int], float]) -> Round:
+        bandit = fairx.Bandit(policy, arms=len(ARMS), seed=1)
+
+        def play() -> None:
+            decision = bandit.act()
+            bandit.learn(decision, pay(decision.arm))
+
+        return play
+
+    return start
+
+
+def river(name: str) -> Callable[[Callable[[int], float]], Round]:
+    def start(pay: Callable[[int], float]) -> Round:
+        from river import bandit, proba
+
+        policy = {
+            "UCB": lambda: bandit.UCB(delta=1, seed=1),
+            "ThompsonSampling": lambda: bandit.ThompsonSampling(proba.Beta(), seed=1),
+            "EpsilonGreedy": lambda: bandit.EpsilonGreedy(0.05, seed=1),
+        }[name]()
+
+        def play() -> None:
+            arm = policy.pull(ARMS)
+            policy.update(arm, pay(arm))
+
+        return play
+
+    return start
+
+
+def mabwiser(name: str, **settings: float) -> Callable[[Callable[[int], float]], Round]:
+    def start(pay: Callable[[int], float]) -> Round:
+        from mabwiser.mab import MAB, LearningPolicy
+
+        policy = MAB(ARMS, getattr(LearningPolicy, name)(**settings))
+        policy.fit(ARMS, [0] * len(ARMS))  # it refuses to predict before
+
+        def play() -> None:
+            arm = policy.predict()
+            policy.partial_fit([arm], [pay(arm)])
+
+        return play
+
+    return start
+
+
+def coba(name: str, *settings: float) -> Callable[[Callable[[int], float]], Round]:
+    def start(pay: Callable[[int], float]) -> Round:
+        learner = getattr(importlib.import_module("coba.learners"), name)(*settings)
+
+        def play() -> None:
+            arm, probability = learner.predict(None, ARMS)[:2]
+            learner.learn(None, arm, pay(arm), probability)
+
+        return play
+
+    return start
+
+
+def pymab(module: str, name: str) -> Callable[[Callable[[int], float]], Round]:
+    def start(pay: Callable[[int], float]) -> Round:
+        kind = getattr(importlib.import_module(f"pymab.policies.{module}"), name)
+        policy, rng = kind(n_arms=len(ARMS)), np.random.default_rng(1)
+
+        def play() -> None:
+            arm = policy.select_action(rng=rng)
+            policy.update(action=arm, reward=pay(arm))
+
+        return play
+
+    return start
+
+
+def contextualbandits(name: str) -> Callable[[Callable[[int], float]], Round]:
+    """It knows no bandits without contexts: give it one constant feature."""
+
+    def start(pay: Callable[[int], float]) -> Round:
+        online = importlib.import_module("contextualbandits.online")
+        learner = getattr(online, name)(nchoices=len(ARMS), fit_intercept=False, random_state=1)
+        one = np.ones((1, 1))
+
+        def play() -> None:
+            arm = int(np.ravel(learner.predict(one))[0])
+            learner.partial_fit(one, np.array([arm]), np.array([pay(arm)]))
+
+        return play
+
+    return start
+
+
+def vowpal_wabbit(options: str) -> Callable[[Callable[[int], float]], Round]:
+    def start(pay: Callable[[int], float]) -> Round:
+        import vowpalwabbit
+
+        learner, rng = vowpalwabbit.Workspace(f"{options} --quiet"), random.Random(1)
+
+        def play() -> None:
+            chances = learner.predict("| arm")
+            (arm,) = rng.choices(ARMS, chances)
+            learner.learn(f"{arm + 1}:{-pay(arm)}:{chances[arm]} | arm")
+
+        return play
+
+    return start
+
+
+PEERS = [
+    Peer("fairx", "UCB", ours(fairx.UCB(0.1)), "UCB", 20_000),
+    Peer("fairx", "FairXUCB", ours(fairx.FairXUCB(MERIT, 0.1)), "FairXUCB", 20_000),
+    Peer("river", "UCB", river("UCB"), "UCB", 4000),
+    Peer("mabwiser", "UCB1", mabwiser("UCB1", alpha=1), "UCB", 500),
+    Peer("coba", "BanditUCBLearner", coba("BanditUCBLearner"), "UCB", 2000),
+    Peer("pymab", "UCBPolicy (Rust)", pymab("ucb", "UCBPolicy"), "UCB", 4000),
+    Peer("contextualbandits", "LinUCB, 1 feature", contextualbandits("LinUCB"), "UCB", 200),
+    Peer("fairx", "TS", ours(fairx.TS(1.0, 0.5)), "TS", 20_000),
+    Peer("fairx", "FairXTS", ours(fairx.FairXTS(MERIT, 1.0, 0.5)), "FairXTS", 20_000),
+    Peer("river", "ThompsonSampling", river("ThompsonSampling"), "TS", 2000),
+    Peer("mabwiser", "ThompsonSampling", mabwiser("ThompsonSampling"), "TS", 500),
+    Peer(
+        "pymab",
+        "BernoulliThompsonSampling (Rust)",
+        pymab("thompson_sampling", "BernoulliThompsonSamplingPolicy"),
+        "TS",
+        4000,
+    ),
+    Peer("contextualbandits", "LinTS, 1 feature", contextualbandits("LinTS"), "TS", 200),
+    Peer("fairx", "EG", ours(fairx.EG(0.05)), "EG", 20_000),
+    Peer("fairx", "FairXEG", ours(fairx.FairXEG(MERIT, 0.05)), "FairXEG", 20_000),
+    Peer("river", "EpsilonGreedy", river("EpsilonGreedy"), "EG", 4000),
+    Peer("mabwiser", "EpsilonGreedy", mabwiser("EpsilonGreedy", epsilon=0.05), "EG", 500),
+    Peer("mabwiser", "Softmax", mabwiser("Softmax", tau=0.1), "FairXEG", 500),
+    Peer("coba", "BanditEpsilonLearner", coba("BanditEpsilonLearner", 0.05), "EG", 2000),
+    Peer("vowpalwabbit", "--cb_explore 14", vowpal_wabbit("--cb_explore 14"), "EG", 2000),
+]
+
+
+def run_peers(shrink: int, passes: int) -> None:
+    """Print the time of a decision and its reward, for all that can be imported."""
+    reasons = {peer.library: why_not(peer.library) for peer in PEERS}
+    tasks = {
+        f"{peer.library} {peer.name}": Task(warm(peer), max(100, peer.rounds // shrink))
+        for peer in PEERS
+        if not reasons[peer.library]
+    }
+    seconds = fastest(tasks, passes)
+    rows = []
+    for peer in PEERS:
+        own = seconds[f"fairx {peer.ours}"]
+        found = seconds.get(f"{peer.library} {peer.name}")
+        if found is None:
+            continue
+        ratio = "" if peer.library == "fairx" else number(found / own)
+        rows.append([peer.library, peer.name, number(1e6 * found), peer.ours, ratio])
+    headers = ("library", "policy", "microseconds", "ours", "peer / ours")
+    print_table("One decision and its reward, from Python (K=14)", headers, rows)
+    for library, reason in reasons.items():
+        if reason:
+            print(f"  {library}: skipped ({reason}); {INSTALL}")
+
+
+def warm(peer: Peer) -> Callable[[int], object]:
+    """Return a loop over a bandit that has already played a while."""
+    rng = random.Random(1)
+    play = peer.start(lambda arm: float(rng.random() < MEANS[arm]))
+    loop = lambda rounds: [play() for _ in range(rounds)]  # noqa: E731
+    loop(WARM_UP)
+    return loop
+
+
+def why_not(library: str) -> str:
+    """Return why a library cannot be imported; nothing when it can."""
+    try:
+        importlib.import_module(library)
+    except Exception as error:  # whatever a broken installation raises
+        return f"{type(error).__name__}: {error}"
+    return ""

@@ -1,0 +1,129 @@
+"""Compiled equals interpreted; the cache; what is imported when."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import ENVIRONMENTS, POLICIES
+
+from fairx import FairXTS, Uniform
+from fairx.compiled import cache_directory
+from fairx.loop import new_tally, play
+from fairx.streams import streams
+
+COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+needs_compiler = pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set: unset it")
+
+
+@needs_compiler
+@pytest.mark.parametrize("policy", POLICIES[:7] + POLICIES[21:], ids=repr)
+def test_compiled_equals_interpreted_to_the_last_bit(policy: Any) -> None:
+    environment = ENVIRONMENTS[2 if "Lin" in repr(policy) else 0]
+    world, keys = environment.world(None), streams(7, 0)
+    arms, dimension = world.features.shape[1:]
+    judge, tallies, states = POLICIES[0].merit, [], []
+    for compiled in (True, False):
+        state = policy.start(arms, dimension)
+        tally = new_tally(np.array([150]), arms, *policy.needs(arms, dimension))
+        run, records = play.ready(
+            (policy, state, world, judge), lambda run, low, t=tally: run(*low, keys, t, 0, 0)
+        )
+        run = run if compiled else play.interpreted
+        run(*(records if compiled else (policy, state, world, judge)), keys, tally, 0, 150)
+        tallies.append(tally)
+        states.append(state)
+    for compiled_part, interpreted_part in zip(tallies[0][:5], tallies[1][:5], strict=True):
+        np.testing.assert_array_equal(compiled_part, interpreted_part)
+    for compiled_part, interpreted_part in zip(states[0], states[1], strict=True):
+        np.testing.assert_array_equal(compiled_part, interpreted_part)
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+
+
+def test_nothing_heavy_is_imported_before_it_is_used() -> None:
+    code = "import sys, json, fairx; print(json.dumps([m for m in sys.modules]))"
+    modules = set(json.loads(run(code).stdout))
+    assert not modules & {"numba", "llvmlite", "matplotlib", "pandas", "scipy", "tqdm", "starlette"}
+
+
+SIMULATE = """
+import numpy as np
+from fairx import *
+merit, world = Exponential(10), environments.Bernoulli([0.2, 0.5, 0.9])
+result = simulate(FairXTS(merit, 1, 0.5), world, merit, rounds=3000, runs=3, seed=5, jobs={jobs})
+print(result.fairness_regret.tobytes().hex()[-96:], result.pulls.tolist())
+"""
+
+
+@needs_compiler
+def test_results_do_not_depend_on_the_process_the_jobs_or_the_instructions() -> None:
+    """Neither vector units nor the compiler's absence change a bit."""
+    plain = run(SIMULATE.format(jobs=1)).stdout
+    assert run(SIMULATE.format(jobs=3)).stdout == plain
+    assert (
+        run(SIMULATE.format(jobs=1), NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="").stdout
+        == plain
+    )
+    assert run(SIMULATE.format(jobs=1), NUMBA_DISABLE_JIT="1").stdout == plain
+
+
+@needs_compiler
+def test_the_first_compilation_says_what_it_waits_for_and_is_kept(tmp_path: Path) -> None:
+    first = run(SIMULATE.format(jobs=1), FAIRX_CACHE=str(tmp_path))
+    assert (
+        f"fairx: compiling FairXTS, Posterior, BernoulliWorld, Exponential (once; kept in {tmp_path})"
+        in first.stderr
+    )
+    assert any(tmp_path.rglob("*.nbc"))
+    assert run(SIMULATE.format(jobs=1), FAIRX_CACHE=str(tmp_path)).stderr == ""
+
+
+def test_the_cache_is_named_after_the_sources(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FAIRX_CACHE", str(tmp_path))
+    assert cache_directory().parent == tmp_path
+    assert len(cache_directory().name) == 12
+    monkeypatch.delenv("FAIRX_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_directory().parent == tmp_path / "fairx"
+
+
+def test_records_that_are_equal_as_tuples_are_told_apart() -> None:
+    """Affine(1, 0.1) == Power(1, 0.1) as tuples: compiled steps must not be mixed up."""
+    from fairx import Affine, Power
+
+    arms, rng = np.arange(2), np.random.default_rng(0)
+    found = []
+    for merit in (Affine(2, 1), Power(2, 1)):
+        policy = FairXTS(merit, 1e-9, 1e-9)
+        state = policy.start(2)
+        policy.learn(state, 0, np.empty(0), 1.0)
+        policy.learn(state, 1, np.empty(0), 3.0)
+        found.append(policy.probabilities(state, arms, np.empty((2, 0)), rng)[0])
+    assert found[0] == pytest.approx(2 / (2 + 4), rel=1e-3)
+    assert found[0] != pytest.approx(found[1], rel=1e-3)
+
+
+def test_a_record_without_settings_still_compiles() -> None:
+    policy = Uniform()
+    found = policy.probabilities(
+        policy.start(3), np.arange(3), np.empty((3, 0)), np.random.default_rng(0)
+    )
+    assert found.tolist() == [1 / 3] * 3

@@ -1,0 +1,98 @@
+"""The bounds against the formulas of the proofs, written out once more."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from fairx import Exponential, FairXLinTS, FairXLinUCB, FairXTS, simulate, theory
+from fairx.environments import Linear, LinearPrior, NormalPrior
+from fairx.policies import Confidence
+
+T, K, D, L, G, DELTA = 5000, 7, 3, 2.5, 0.5, 0.1
+
+
+def test_ucb_bounds() -> None:
+    inner = math.sqrt(2 * T * math.log(4 / DELTA)) + 2 * math.sqrt(T * K)
+    width = math.sqrt(2 * math.log(4 * T * K / DELTA))
+    assert theory.ucb_fairness_bound(T, K, L, G, DELTA) == pytest.approx(
+        2 * K + 4 * L / G * width * inner
+    )
+    assert theory.ucb_reward_bound(T, K, DELTA) == pytest.approx(2 * K + 2 * width * inner)
+
+
+def test_lin_ucb_bounds() -> None:
+    radius = 1 + math.sqrt(D * math.log(1 + T / D) + 2 * math.log(math.pi**2 * T**2 / (3 * DELTA)))
+    widths, extra = (
+        math.sqrt(2 * T * D * math.log(1 + T / D)),
+        math.sqrt(2 * T * math.log(4 / DELTA)),
+    )
+    found = theory.lin_ucb_fairness_bound(T, D, L, G, DELTA)
+    assert found == pytest.approx(4 * L * radius / G * (widths + extra))
+    assert theory.lin_ucb_reward_bound(T, D, DELTA) == pytest.approx(
+        2 * radius * (widths + 2 * extra)
+    )
+    assert Confidence(1, DELTA).squared_radius(T, D) == pytest.approx(radius**2)
+
+
+def test_ts_bounds() -> None:
+    rare = 1 / (K * T)
+    widths, extra = math.sqrt(2 * T * D * math.log(1 + T / D)), math.sqrt(2 * T * math.log(4 * T))
+    common = (1 + math.sqrt(2 * math.log(K * T / rare))) * (widths + extra + 1)
+    expected = 4 * L / G * (common + math.sqrt(K) * (math.sqrt(T * rare) + rare))
+    assert theory.lin_ts_fairness_bound(T, D, K, L, G) == pytest.approx(expected)
+    assert theory.ts_fairness_bound(T, K, L, G) == theory.lin_ts_fairness_bound(T, K, K, L, G)
+    expected = 2 * math.sqrt(2 * math.log(K * T) * K * T) + 1 / math.sqrt(2 * math.pi)
+    assert theory.ts_reward_bound(T, K) == pytest.approx(expected)
+
+
+def test_lin_ts_reward_bound() -> None:
+    norm, delta = math.sqrt(2 * D * math.log(T * D)), 1 / T
+    tail = math.exp(-(norm**2) / (2 * D))
+    spread = math.sqrt(D * math.log(1 + T / D) + 2 * math.log(T**2 * math.pi**2 / (3 * delta)))
+    widths, extra = (
+        math.sqrt(2 * T * D * math.log(1 + T / D)),
+        math.sqrt(2 * T * math.log(4 / delta)),
+    )
+    expected = 2 * (norm + spread) * (widths + 2 * extra)
+    expected += 4 * T * D * tail * spread + 2 * T * D * math.sqrt(2 * tail)
+    expected += delta * T * (2 * D * math.sqrt(2 * tail) + 2 * norm)
+    assert theory.lin_ts_reward_bound(T, D) == pytest.approx(expected)
+
+
+def test_bad_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match="minimum_merit must be positive, not 0"):
+        theory.ucb_fairness_bound(T, K, L, 0)
+    with pytest.raises(ValueError, match="rounds must be"):
+        theory.lower_bound(0)
+    with pytest.raises(ValueError, match="delta must be"):
+        theory.ucb_reward_bound(T, K, 0)
+
+
+def test_bayesian_regret_stays_below_its_bounds() -> None:
+    merit, rounds = Exponential(0.5), 1000
+    gamma, slope = merit.minimum(-4, 4), merit.lipschitz(-4, 4)
+    result = simulate(FairXTS(merit, 1, 1), NormalPrior(4), merit, rounds=rounds, runs=20, seed=1)
+    assert result.fairness_regret[:, -1].mean() < theory.ts_fairness_bound(rounds, 4, slope, gamma)
+    assert result.reward_regret[:, -1].mean() < theory.ts_reward_bound(rounds, 4)
+
+
+def test_linear_regret_stays_below_its_bounds() -> None:
+    rng, merit, rounds = np.random.default_rng(0), Exponential(0.5), 500
+    contexts = rng.normal(size=(30, 4, 3))
+    contexts /= np.linalg.norm(contexts, axis=2, keepdims=True)
+    gamma, slope = merit.minimum(-1, 1), merit.lipschitz(-1, 1)
+    optimist = FairXLinUCB(merit, Confidence(1.0, 0.05), 1.0)
+    world = Linear(contexts, [0.5, 0.5, 0.5], 1.0)
+    result = simulate(optimist, world, merit, rounds=rounds, runs=3, seed=1)
+    assert result.fairness_regret.max() < theory.lin_ucb_fairness_bound(rounds, 3, slope, gamma)
+    assert result.reward_regret.max() < theory.lin_ucb_reward_bound(rounds, 3)
+    result = simulate(
+        FairXLinTS(merit, 1, 1), LinearPrior(contexts), merit, rounds=rounds, runs=5, seed=1
+    )
+    assert result.fairness_regret[:, -1].mean() < theory.lin_ts_fairness_bound(
+        rounds, 3, 4, slope, gamma
+    )
+    assert result.reward_regret[:, -1].mean() < theory.lin_ts_reward_bound(rounds, 3)
