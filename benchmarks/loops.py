@@ -31,14 +31,15 @@ class Case(NamedTuple):
 
 def bandit_cases(problem: Problem) -> list[Case]:
     """Return all policies without contexts."""
-    merit, k, c = fairx.Exponential(problem.steepness), problem.means.size, problem.steepness
-    steps = lambda: plain_numpy.FairUCB(k, c, 0.1)  # noqa: E731
+    arms, steepness = problem.means.size, problem.steepness
+    merit = fairx.Exponential(steepness)
+    steps = partial(plain_numpy.FairUCB, arms, steepness, 0.1)
     return [
         Case(
             "FairXTS",
             fairx.FairXTS(merit, 1.0, 0.5),
             ("fair_ts", (1.0, 0.5)),
-            lambda: plain_numpy.FairTS(k, c, 1.0, 0.5),
+            partial(plain_numpy.FairTS, arms, steepness, 1.0, 0.5),
             at_most_of_c=0.6,
             at_least_of_numpy=100,
         ),
@@ -60,7 +61,7 @@ def bandit_cases(problem: Problem) -> list[Case]:
             "FairXEG",
             fairx.FairXEG(merit, 0.05),
             ("fair_eg", (0.05,)),
-            lambda: plain_numpy.FairEG(k, c, 0.05),
+            partial(plain_numpy.FairEG, arms, steepness, 0.05),
             at_most_of_c=1.2,
         ),
         Case("TS", fairx.TS(1.0, 0.5)),
@@ -73,21 +74,22 @@ def bandit_cases(problem: Problem) -> list[Case]:
 
 def linear_cases(problem: LinearProblem) -> list[Case]:
     """Return all policies with contexts."""
-    merit, d, c = fairx.Exponential(problem.steepness), problem.parameter.size, problem.steepness
-    steps = lambda: plain_numpy.FairLinUCB(d, c, 0.1, 1.0)  # noqa: E731
+    dimension, steepness = problem.parameter.size, problem.steepness
+    merit = fairx.Exponential(steepness)
+    steps = partial(plain_numpy.FairLinUCB, dimension, steepness, 0.1, 1.0)
     return [
         Case(
             "FairXLinTS",
             fairx.FairXLinTS(merit, 1.0, 0.1),
             ("fair_lin_ts", (1.0, 0.1)),
-            lambda: plain_numpy.FairLinTS(d, c, 1.0, 0.1),
+            partial(plain_numpy.FairLinTS, dimension, steepness, 1.0, 0.1),
             at_most_of_c=1.0,
             at_least_of_numpy=30,
         ),
         Case(
             "FairXLinTS (NumPy: inverse kept)",
             fairx.FairXLinTS(merit, 1.0, 0.1),
-            numpy=lambda: plain_numpy.FairLinTSKept(d, c, 1.0, 0.1),
+            numpy=partial(plain_numpy.FairLinTSKept, dimension, steepness, 1.0, 0.1),
         ),
         Case(
             "FairXLinUCB, ascent (others: 10 steps)",
@@ -106,7 +108,7 @@ def linear_cases(problem: LinearProblem) -> list[Case]:
             "FairXLinEG",
             fairx.FairXLinEG(merit, 0.05, 1.0),
             ("fair_lin_eg", (0.05, 1.0)),
-            lambda: plain_numpy.FairLinEG(d, c, 0.05, 1.0),
+            partial(plain_numpy.FairLinEG, dimension, steepness, 0.05, 1.0),
         ),
         Case("LinTS", fairx.LinTS(1.0, 0.1)),
         Case("LinUCB", fairx.LinUCB(0.1, 1.0)),
@@ -127,16 +129,19 @@ class Players:
             self.world = environments.Linear(*problem[:3])
 
     def fairx(self, case: Case, rounds: int, seed: int = 1) -> Floats:
+        """Simulate."""
         result = fairx.simulate(
             case.policy, self.world, self.merit, rounds=rounds, seed=seed, jobs=1
         )
         return np.array([result.fairness_regret[0, -1], result.reward_regret[0, -1]])
 
     def c(self, case: Case, rounds: int, seed: int = 1) -> Floats:
+        """Call the C loop."""
         assert case.c is not None
         return self.program.play(case.c[0], self.problem, case.c[1], rounds, seed)
 
     def numpy(self, case: Case, rounds: int, seed: int = 1) -> Floats:
+        """Play the NumPy loop."""
         assert case.numpy is not None
         if isinstance(self.problem, Problem):
             return plain_numpy.play(self.problem, case.numpy(), rounds, seed)
@@ -170,7 +175,7 @@ def report(title: str, players: Players, cases: list[Case], rounds: int, passes:
     for case in cases:
         own = seconds[key("fairx", case)]
         c, numpy = (seconds.get(key(kind, case)) for kind in ("C", "NumPy"))
-        nanoseconds = [time and 1e9 * time for time in (own, c, numpy)]
+        nanoseconds = [each and 1e9 * each for each in (own, c, numpy)]
         ratios = c and own / c, numpy and numpy / own
         rows.append([case.name, *map(number, (*nanoseconds, *ratios))])
         bars += bars_of(case, *ratios)

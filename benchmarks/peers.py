@@ -14,6 +14,8 @@ from timing import Task, fastest, number, print_table
 import fairx
 
 Round = Callable[[], object]  # decides, is paid, learns
+Pay = Callable[[int], float]
+Start = Callable[[Pay], Round]
 INSTALL = "pip install --group benchmarks"
 MEANS = yeast().means.tolist()
 ARMS = list(range(len(MEANS)))
@@ -26,13 +28,13 @@ class Peer(NamedTuple):
 
     library: str
     name: str
-    start: Callable[[Callable[[int], float]], Round]  # given what pays an arm
+    start: Start  # given what pays an arm
     ours: str
     rounds: int
 
 
-def ours(policy: Any) -> Callable[[Callable[[int], float]], Round]:
-    def start(pay: Callable[[int], float]) -> Round:
+def ours(policy: Any) -> Start:
+    def start(pay: Pay) -> Round:
         bandit = fairx.Bandit(policy, arms=len(ARMS), seed=1)
 
         def play() -> None:
@@ -44,15 +46,9 @@ def ours(policy: Any) -> Callable[[Callable[[int], float]], Round]:
     return start
 
 
-def river(name: str) -> Callable[[Callable[[int], float]], Round]:
-    def start(pay: Callable[[int], float]) -> Round:
-        from river import bandit, proba
-
-        policy = {
-            "UCB": lambda: bandit.UCB(delta=1, seed=1),
-            "ThompsonSampling": lambda: bandit.ThompsonSampling(proba.Beta(), seed=1),
-            "EpsilonGreedy": lambda: bandit.EpsilonGreedy(0.05, seed=1),
-        }[name]()
+def river(name: str, *settings: Any) -> Start:
+    def start(pay: Pay) -> Round:
+        policy = getattr(importlib.import_module("river.bandit"), name)(*settings, seed=1)
 
         def play() -> None:
             arm = policy.pull(ARMS)
@@ -63,8 +59,14 @@ def river(name: str) -> Callable[[Callable[[int], float]], Round]:
     return start
 
 
-def mabwiser(name: str, **settings: float) -> Callable[[Callable[[int], float]], Round]:
-    def start(pay: Callable[[int], float]) -> Round:
+def river_thompson(pay: Pay) -> Round:
+    """Give it the Beta distribution: its default cannot be sampled."""
+    beta = importlib.import_module("river.proba").Beta()
+    return river("ThompsonSampling", beta)(pay)
+
+
+def mabwiser(name: str, **settings: float) -> Start:
+    def start(pay: Pay) -> Round:
         from mabwiser.mab import MAB, LearningPolicy
 
         policy = MAB(ARMS, getattr(LearningPolicy, name)(**settings))
@@ -79,8 +81,8 @@ def mabwiser(name: str, **settings: float) -> Callable[[Callable[[int], float]],
     return start
 
 
-def coba(name: str, *settings: float) -> Callable[[Callable[[int], float]], Round]:
-    def start(pay: Callable[[int], float]) -> Round:
+def coba(name: str, *settings: float) -> Start:
+    def start(pay: Pay) -> Round:
         learner = getattr(importlib.import_module("coba.learners"), name)(*settings)
 
         def play() -> None:
@@ -92,8 +94,8 @@ def coba(name: str, *settings: float) -> Callable[[Callable[[int], float]], Roun
     return start
 
 
-def pymab(module: str, name: str) -> Callable[[Callable[[int], float]], Round]:
-    def start(pay: Callable[[int], float]) -> Round:
+def pymab(module: str, name: str) -> Start:
+    def start(pay: Pay) -> Round:
         kind = getattr(importlib.import_module(f"pymab.policies.{module}"), name)
         policy, rng = kind(n_arms=len(ARMS)), np.random.default_rng(1)
 
@@ -106,10 +108,10 @@ def pymab(module: str, name: str) -> Callable[[Callable[[int], float]], Round]:
     return start
 
 
-def contextualbandits(name: str) -> Callable[[Callable[[int], float]], Round]:
-    """It knows no bandits without contexts: give it one constant feature."""
+def contextualbandits(name: str) -> Start:
+    """Give it one constant feature: it knows no bandits without contexts."""
 
-    def start(pay: Callable[[int], float]) -> Round:
+    def start(pay: Pay) -> Round:
         online = importlib.import_module("contextualbandits.online")
         learner = getattr(online, name)(nchoices=len(ARMS), fit_intercept=False, random_state=1)
         one = np.ones((1, 1))
@@ -123,8 +125,8 @@ def contextualbandits(name: str) -> Callable[[Callable[[int], float]], Round]:
     return start
 
 
-def vowpal_wabbit(options: str) -> Callable[[Callable[[int], float]], Round]:
-    def start(pay: Callable[[int], float]) -> Round:
+def vowpal_wabbit(options: str) -> Start:
+    def start(pay: Pay) -> Round:
         import vowpalwabbit
 
         learner, rng = vowpalwabbit.Workspace(f"{options} --quiet"), random.Random(1)
@@ -142,14 +144,14 @@ def vowpal_wabbit(options: str) -> Callable[[Callable[[int], float]], Round]:
 PEERS = [
     Peer("fairx", "UCB", ours(fairx.UCB(0.1)), "UCB", 20_000),
     Peer("fairx", "FairXUCB", ours(fairx.FairXUCB(MERIT, 0.1)), "FairXUCB", 20_000),
-    Peer("river", "UCB", river("UCB"), "UCB", 4000),
+    Peer("river", "UCB", river("UCB", 1.0), "UCB", 4000),
     Peer("mabwiser", "UCB1", mabwiser("UCB1", alpha=1), "UCB", 500),
     Peer("coba", "BanditUCBLearner", coba("BanditUCBLearner"), "UCB", 2000),
     Peer("pymab", "UCBPolicy (Rust)", pymab("ucb", "UCBPolicy"), "UCB", 4000),
     Peer("contextualbandits", "LinUCB, 1 feature", contextualbandits("LinUCB"), "UCB", 200),
     Peer("fairx", "TS", ours(fairx.TS(1.0, 0.5)), "TS", 20_000),
     Peer("fairx", "FairXTS", ours(fairx.FairXTS(MERIT, 1.0, 0.5)), "FairXTS", 20_000),
-    Peer("river", "ThompsonSampling", river("ThompsonSampling"), "TS", 2000),
+    Peer("river", "ThompsonSampling", river_thompson, "TS", 2000),
     Peer("mabwiser", "ThompsonSampling", mabwiser("ThompsonSampling"), "TS", 500),
     Peer(
         "pymab",
@@ -161,7 +163,7 @@ PEERS = [
     Peer("contextualbandits", "LinTS, 1 feature", contextualbandits("LinTS"), "TS", 200),
     Peer("fairx", "EG", ours(fairx.EG(0.05)), "EG", 20_000),
     Peer("fairx", "FairXEG", ours(fairx.FairXEG(MERIT, 0.05)), "FairXEG", 20_000),
-    Peer("river", "EpsilonGreedy", river("EpsilonGreedy"), "EG", 4000),
+    Peer("river", "EpsilonGreedy", river("EpsilonGreedy", 0.05), "EG", 4000),
     Peer("mabwiser", "EpsilonGreedy", mabwiser("EpsilonGreedy", epsilon=0.05), "EG", 500),
     Peer("mabwiser", "Softmax", mabwiser("Softmax", tau=0.1), "FairXEG", 500),
     Peer("coba", "BanditEpsilonLearner", coba("BanditEpsilonLearner", 0.05), "EG", 2000),
@@ -187,7 +189,7 @@ def run_peers(shrink: int, passes: int) -> None:
         ratio = "" if peer.library == "fairx" else number(found / own)
         rows.append([peer.library, peer.name, number(1e6 * found), peer.ours, ratio])
     headers = ("library", "policy", "microseconds", "ours", "peer / ours")
-    print_table("One decision and its reward, from Python (K=14)", headers, rows)
+    print_table("One decision and its reward, from Python (K=14)", headers, rows, texts=2)
     for library, reason in reasons.items():
         if reason:
             print(f"  {library}: skipped ({reason}); {INSTALL}")
@@ -197,7 +199,11 @@ def warm(peer: Peer) -> Callable[[int], object]:
     """Return a loop over a bandit that has already played a while."""
     rng = random.Random(1)
     play = peer.start(lambda arm: float(rng.random() < MEANS[arm]))
-    loop = lambda rounds: [play() for _ in range(rounds)]  # noqa: E731
+
+    def loop(rounds: int) -> None:
+        for _ in range(rounds):
+            play()
+
     loop(WARM_UP)
     return loop
 
@@ -206,6 +212,6 @@ def why_not(library: str) -> str:
     """Return why a library cannot be imported; nothing when it can."""
     try:
         importlib.import_module(library)
-    except Exception as error:  # whatever a broken installation raises
+    except (ImportError, AttributeError, OSError) as error:  # what broken installations raise
         return f"{type(error).__name__}: {error}"
     return ""

@@ -12,8 +12,9 @@ STEPS, RATE = 10, 0.01  # of the paper's projected gradient ascent
 
 
 def softmax(values: Floats) -> Floats:
-    weights = np.exp(values - values.max())
-    return weights / weights.sum()
+    weights: Floats = np.exp(values - values.max())
+    weights /= weights.sum()
+    return weights
 
 
 class Policy(Protocol):
@@ -58,7 +59,7 @@ def play_linear(problem: LinearProblem, policy: Policy, rounds: int, seed: int) 
 
 def regrets(fair: Floats, deployed: Floats, means: Floats) -> tuple[float, float]:
     gap = fair - deployed
-    return np.abs(gap).sum(), gap @ means
+    return float(np.abs(gap).sum()), float(gap @ means)
 
 
 class Counting:
@@ -69,6 +70,7 @@ class Counting:
         self.pulls, self.reward_sums = np.zeros(arms), np.zeros(arms)
 
     def learn(self, arm: int, context: Floats, reward: float) -> None:
+        """Count the pull."""
         self.pulls[arm] += 1
         self.reward_sums[arm] += reward
 
@@ -81,6 +83,7 @@ class FairTS(Counting):
         self.prior_std, self.reward_std = prior_std, reward_std
 
     def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
+        """Be fair to a draw from the posterior."""
         ratio = (self.reward_std / self.prior_std) ** 2
         weights = 1 / (ratio + self.pulls)
         stds = self.reward_std * np.sqrt(weights)
@@ -96,6 +99,7 @@ class FairEG(Counting):
         self.epsilon = epsilon
 
     def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
+        """Be fair to the means, and uniform now and then."""
         means = self.reward_sums / np.maximum(self.pulls, 1)
         return (1 - self.epsilon) * softmax(self.steepness * means) + self.epsilon / means.size
 
@@ -108,8 +112,9 @@ class FairUCB(Counting):
         self.width = width
 
     def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
+        """Play each arm once, then be fair to the optimistic means."""
         if self.pulls.min() == 0:
-            return np.eye(self.pulls.size)[self.pulls.argmin()]
+            return np.eye(1, self.pulls.size, int(self.pulls.argmin()))[0]
         means = self.reward_sums / self.pulls
         widths = self.width / np.sqrt(self.pulls)
         low, high = means - widths, means + widths
@@ -129,6 +134,7 @@ class Regression:
         self.inverse, self.estimate = np.eye(dimension) / ridge, np.zeros(dimension)
 
     def learn(self, arm: int, context: Floats, reward: float) -> None:
+        """Update the ridge solution."""
         change = self.inverse @ context
         self.inverse -= np.outer(change, change / (1 + context @ change))
         self.target += reward * context
@@ -145,12 +151,14 @@ class FairLinTS(Regression):
         self.reward_std = reward_std
 
     def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
+        """Be fair to a draw from the posterior."""
         root = np.linalg.cholesky(self.precision)
         noise = self.reward_std * rng.standard_normal(self.target.size)
         draw = np.linalg.solve(root.T, np.linalg.solve(root, self.target) + noise)
         return softmax(self.steepness * (contexts @ draw))
 
     def learn(self, arm: int, context: Floats, reward: float) -> None:
+        """Update the sums."""
         self.precision += np.outer(context, context)
         self.target += reward * context
 
@@ -161,6 +169,7 @@ class FairLinTSKept(FairLinTS):
     learn = Regression.learn
 
     def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
+        """Be fair to a draw from the posterior."""
         root = np.linalg.cholesky(self.inverse)
         draw = self.estimate + self.reward_std * (root @ rng.standard_normal(self.target.size))
         return softmax(self.steepness * (contexts @ draw))
@@ -174,6 +183,7 @@ class FairLinEG(Regression):
         self.epsilon = epsilon
 
     def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
+        """Be fair to the ridge solution, and uniform now and then."""
         fair = softmax(self.steepness * (contexts @ self.estimate))
         return (1 - self.epsilon) * fair + self.epsilon / fair.size
 
@@ -186,10 +196,12 @@ class FairLinUCB(Regression):
         self.radius = math.sqrt(beta)
 
     def learn(self, arm: int, context: Floats, reward: float) -> None:
+        """Update the ridge solution and the ellipsoid."""
         super().learn(arm, context, reward)
         self.precision += np.outer(context, context)
 
     def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
+        """Be fair to the optimistic parameter."""
         parameter = self.estimate
         for _ in range(STEPS):
             means = contexts @ parameter

@@ -28,8 +28,10 @@ class LinearProblem(NamedTuple):
 
 # The label frequencies of the yeast data, near enough: its random example with one label revealed
 # is, to a policy without contexts, just a Bernoulli arm.
-YEAST = (0.0139, 0.2553, 0.0736, 0.3119, 0.4311, 0.4046, 0.2987)
-YEAST += (0.1763, 0.1990, 0.0720, 0.7489, 0.7538, 0.3148, 0.4257)
+YEAST = (
+    *(0.0139, 0.2553, 0.0736, 0.3119, 0.4311, 0.4046, 0.2987),
+    *(0.1763, 0.1990, 0.0720, 0.7489, 0.7538, 0.3148, 0.4257),
+)
 
 
 def yeast() -> Problem:

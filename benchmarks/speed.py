@@ -29,7 +29,7 @@ ROUNDS, LINEAR_ROUNDS = 2_000_000, 100_000
 def sections(shrink: int, passes: int) -> dict[str, Callable[[], None]]:
     """Return all that can be measured, with a `shrink`th of the rounds."""
     return {
-        "agreement": lambda: run_agreement(1000, 100 // shrink),
+        "agreement": lambda: run_agreement(1000, max(20, 100 // shrink)),
         "mab": lambda: run_bandits(ROUNDS // shrink, passes),
         "linear": lambda: run_linear(LINEAR_ROUNDS // shrink, passes),
         "peers": lambda: run_peers(shrink, passes),

@@ -26,7 +26,7 @@ class Bar(NamedTuple):
         low, high = self.at_least, self.at_most
         met = (low is None or self.measured >= low) and (high is None or self.measured <= high)
         limit = f">= {low:,g}" if low is not None else f"<= {high:,g}"
-        return f"  {self.what:<48} {number(self.measured):>8}  {limit:<8} {'met' if met else 'NOT met'}"
+        return f"  {self.what:<56} {number(self.measured):>8}  {limit:<8} {'met' if met else 'NOT met'}"
 
 
 def fastest(tasks: Mapping[str, Task], passes: int) -> dict[str, float]:
@@ -43,17 +43,17 @@ def fastest(tasks: Mapping[str, Task], passes: int) -> dict[str, float]:
     return least
 
 
-def print_table(title: str, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print text columns: the first to the left, the others to the right."""
-    lines = [list(headers), *map(list, rows)]
+def print_table(
+    title: str, headers: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1
+) -> None:
+    """Print columns: the first `texts` to the left, the others to the right."""
+    lines = [headers, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     print(f"\n{title}\n")
     for line in lines:
-        first, *others = (
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        print("  " + "   ".join([first, *others]), flush=True)
+        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
+        cells[:texts] = [cell.ljust(widths[i]) for i, cell in enumerate(line[:texts])]
+        print(("  " + "   ".join(cells)).rstrip(), flush=True)
 
 
 def print_bars(bars: Sequence[Bar]) -> None:

@@ -62,7 +62,7 @@ class Bandit:
     >>> bandit = Bandit(FairXTS(Exponential(4), 1, 0.5), arms=["red", "green"], seed=7)
     >>> decision = bandit.act()
     >>> decision.arm, round(decision.probability, 3)
-    ('red', 0.972)
+    ('red', 0.854)
     >>> bandit.learn(decision, reward=1.0)
     >>> bandit.learn(decision, reward=1.0)
     Traceback (most recent call last):

@@ -60,8 +60,8 @@ def simulate(
     >>> world = environments.Bernoulli([0.3, 0.5, 0.6])
     >>> result = simulate(FairXTS(merit, 1, 0.5), world, merit, rounds=5000, runs=2, seed=1)
     >>> result.exposure.round(2)
-    array([[0.04, 0.25, 0.71],
-           [0.03, 0.24, 0.72]])
+    array([[0.01, 0.25, 0.74],
+           [0.04, 0.2 , 0.76]])
     """
     marks = _marks(checkpoints, rules.count("rounds", rounds))
     run_numbers = range(rules.count("runs", runs))

@@ -40,10 +40,10 @@ def streams(seed: int, run: int) -> Streams:
 
     Examples
     --------
-    >>> streams(seed=1, run=0) == streams(seed=1, run=0)
-    True
-    >>> round(uniform(streams(seed=1, run=0).choice, 0), 3)
-    0.317
+    >>> import numpy as np
+    >>> with np.errstate(over="ignore"):  # whole numbers wrap around, on purpose
+    ...     round(float(uniform(streams(seed=1, run=0).choice, 0)), 3)
+    0.744
     """
     words = np.random.SeedSequence(seed, spawn_key=(run,)).generate_state(10, np.uint64)
     return Streams(*((words[i], words[i + 1]) for i in range(0, 10, 2)))

@@ -23,7 +23,7 @@ def ucb_fairness_bound(
     Examples
     --------
     >>> round(ucb_fairness_bound(1_000_000, arms=10, lipschitz=1, minimum_merit=1))
-    234906
+    237832
     """
     slope = _slope(lipschitz, minimum_merit)
     return 2 * arms + 4 * slope * _ucb_widths(rounds, arms, delta)

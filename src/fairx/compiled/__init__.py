@@ -130,7 +130,7 @@ class Entry:
             with _says_what_it_waits_for(records):
                 low = tuple(map(lowered, records))
                 try_it(run, low)
-        except Exception as error:  # Numba fails in many ways, not only by errors of its own
+        except Exception as error:  # noqa: BLE001 - Numba does not fail by errors of its own alone
             warnings.warn(_not_compiled(records, error), UserWarning, stacklevel=4)
             return self.interpreted, records
         return run, low

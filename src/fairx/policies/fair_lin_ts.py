@@ -38,7 +38,7 @@ class FairXLinTS(NamedTuple):
     >>> policy.learn(state, arm=0, context=np.array([1.0, 0.0]), reward=1.0)
     >>> arms, rng = np.array([0, 1]), np.random.default_rng(0)
     >>> policy.probabilities(state, arms, np.eye(2), rng).round(2)
-    array([0.91, 0.09])
+    array([0.95, 0.05])
     """
 
     merit: Merit

@@ -52,7 +52,7 @@ class FairXLinUCB(NamedTuple):
     >>> policy.learn(state, arm=0, context=np.array([1.0, 0.0]), reward=1.0)
     >>> arms, rng = np.array([0, 1]), np.random.default_rng(0)
     >>> policy.probabilities(state, arms, np.eye(2), rng).round(2)
-    array([0.87, 0.13])
+    array([0.91, 0.09])
     """
 
     merit: Merit

@@ -46,7 +46,7 @@ class Confidence(NamedTuple):
     Examples
     --------
     >>> round(Confidence(norm=1, delta=0.1).squared_radius(t=1, dimension=5), 2)
-    15.07
+    14.52
     """
 
     norm: float = 1.0

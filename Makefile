@@ -1,0 +1,31 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test slow benchmarks docs clean
+
+demo: $(VENV)/installed
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/installed
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
+
+slow: $(VENV)/installed
+	$(BIN)/python -m pytest -m slow tests
+
+benchmarks: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group benchmarks
+	$(BIN)/python benchmarks/speed.py
+
+docs: $(VENV)/installed
+	$(BIN)/mkdocs serve
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group test --group docs -e '.[all]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist site report .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
