@@ -114,7 +114,7 @@ class FairUCB(Counting):
     def probabilities(self, contexts: Floats, rng: np.random.Generator) -> Floats:
         """Play each arm once, then be fair to the optimistic means."""
         if self.pulls.min() == 0:
-            return np.eye(1, self.pulls.size, int(self.pulls.argmin()))[0]
+            return np.eye(1, self.pulls.size, int(self.pulls.argmin())).ravel()
         means = self.reward_sums / self.pulls
         widths = self.width / np.sqrt(self.pulls)
         low, high = means - widths, means + widths

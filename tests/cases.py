@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,11 @@ from fairx import (
     Uniform,
 )
 from fairx.environments import Bernoulli, Linear, Normal
+
+
+def name(record: Any) -> str:
+    """Return a name that is the same in every process."""
+    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", repr(record))
 
 
 def bowl(mean: float) -> float:

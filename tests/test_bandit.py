@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-from cases import POLICIES
+from cases import POLICIES, name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_simulation import Softmax
@@ -149,7 +149,7 @@ def test_only_available_arms_are_played() -> None:
             playing.act(available=wrong)
 
 
-@pytest.mark.parametrize("policy", POLICIES[:7] + POLICIES[-8:-2], ids=repr)
+@pytest.mark.parametrize("policy", POLICIES[:7] + POLICIES[-8:-2], ids=name)
 def test_arms_come_and_go(policy: Any) -> None:
     playing = Bandit(policy, arms=["a", "b"], dimension=2, seed=1)
     rng = np.random.default_rng(0)
@@ -225,7 +225,7 @@ def test_a_context_given_is_copied() -> None:
     np.testing.assert_array_equal(playing.state.target, [1.0, 1.0])
 
 
-@pytest.mark.parametrize("policy", POLICIES[:7] + POLICIES[-8:-2], ids=repr)
+@pytest.mark.parametrize("policy", POLICIES[:7] + POLICIES[-8:-2], ids=name)
 def test_a_saved_bandit_goes_on_as_if_nothing_had_happened(policy: Any, tmp_path: Path) -> None:
     playing = Bandit(policy, arms=["a", "b", 3], dimension=2, seed=4)
     rng = np.random.default_rng(0)

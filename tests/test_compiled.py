@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import ENVIRONMENTS, POLICIES
+from cases import ENVIRONMENTS, POLICIES, name
 
 from fairx import FairXTS, Uniform
 from fairx.compiled import cache_directory
@@ -23,7 +23,7 @@ needs_compiler = pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is s
 
 
 @needs_compiler
-@pytest.mark.parametrize("policy", POLICIES[:7] + POLICIES[21:], ids=repr)
+@pytest.mark.parametrize("policy", POLICIES[:7] + POLICIES[21:], ids=name)
 def test_compiled_equals_interpreted_to_the_last_bit(policy: Any) -> None:
     environment = ENVIRONMENTS[2 if "Lin" in repr(policy) else 0]
     world, keys = environment.world(None), streams(7, 0)

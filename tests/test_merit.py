@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import MERITS
+from cases import MERITS, name
 from hypothesis import given
 from strategies import floats, merits
 
@@ -15,7 +15,7 @@ from fairx.checks import MERIT_CHECKS, check_merit
 
 
 @pytest.mark.parametrize("check", MERIT_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("merit", MERITS, ids=repr)
+@pytest.mark.parametrize("merit", MERITS, ids=name)
 def test_merit(merit: Any, check: Any) -> None:
     check(merit, 0.0, 1.0)
 
@@ -45,7 +45,7 @@ def test_logarithms_are_those_of_the_formulas() -> None:
         (Logistic(4, 2.0), 1 / (1 + math.exp(8)), 4 * math.exp(-4) / (1 + math.exp(-4)) ** 2),
         (PiecewiseLinear((0, 0.5, 1), (1, 1, 3)), 1.0, 4.0),
     ],
-    ids=repr,
+    ids=name,
 )
 def test_gamma_and_lipschitz_constant_are_exact(merit: Any, gamma: float, slope: float) -> None:
     assert merit.minimum(0, 1) == pytest.approx(gamma, rel=1e-12)
@@ -92,7 +92,7 @@ def test_bad_settings_are_refused(make: Any, message: str) -> None:
         (Custom(lambda m: 1.0 if m < 0.5 else math.nan), "is not at mean 0.5"),
         (Custom(lambda m: m - 0.5), "is not at mean 0.0"),
     ],
-    ids=repr,
+    ids=name,
 )
 def test_a_merit_that_breaks_the_conditions_is_refused_by_name(merit: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):

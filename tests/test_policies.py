@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from cases import MERITS, POLICIES
+from cases import MERITS, POLICIES, name
 
 from fairx import (
     EG,
@@ -33,7 +33,7 @@ from fairx.checks import POLICY_CHECKS, check_policy
 NONE = np.empty(0)
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@pytest.mark.parametrize("policy", POLICIES, ids=name)
 def test_policy(policy: Any) -> None:
     for check in POLICY_CHECKS:
         check(policy)
@@ -135,7 +135,7 @@ def test_arms_and_contexts_must_fit_the_state() -> None:
         linear.learn(linear.start(2, 2), 0, np.ones(3), 1.0)
 
 
-@pytest.mark.parametrize("policy", [UCB(0.1), FairXUCB(Exponential(4), 0.1)], ids=repr)
+@pytest.mark.parametrize("policy", [UCB(0.1), FairXUCB(Exponential(4), 0.1)], ids=name)
 def test_the_ucb_family_plays_each_arm_once_first_in_order(policy: Any) -> None:
     state, rng = policy.start(3), np.random.default_rng(0)
     for arm in range(3):

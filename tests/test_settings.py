@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from cases import MERITS, POLICIES
+from cases import MERITS, POLICIES, name
 from hypothesis import given
 from strategies import merits
 
@@ -12,7 +12,7 @@ from fairx import FairXTS
 from fairx.settings import build, describe
 
 
-@pytest.mark.parametrize("policy", [p for p in POLICIES if "Custom" not in repr(p)], ids=repr)
+@pytest.mark.parametrize("policy", [p for p in POLICIES if "Custom" not in repr(p)], ids=name)
 def test_policies_survive_json(policy: Any) -> None:
     assert repr(build(json.loads(json.dumps(describe(policy))))) == repr(policy)
 

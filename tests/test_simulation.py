@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import oracles
 import pytest
-from cases import ENVIRONMENTS, MERITS, POLICIES, YEAST, contexts
+from cases import ENVIRONMENTS, MERITS, POLICIES, YEAST, contexts, name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -73,7 +73,7 @@ def by_hand(policy: Any, environment: Any, judge: Any, rounds: int, seed: int) -
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize(
-    "policy", [POLICIES[0], POLICIES[2], POLICIES[3], *POLICIES[-8:-5]], ids=repr
+    "policy", [POLICIES[0], POLICIES[2], POLICIES[3], *POLICIES[-8:-5]], ids=name
 )
 def test_regret_is_that_of_the_definitions(policy: Any, environment: Any) -> None:
     found = simulate(policy, environment, MERIT, rounds=40, seed=3)
@@ -84,7 +84,7 @@ def test_regret_is_that_of_the_definitions(policy: Any, environment: Any) -> Non
     np.testing.assert_allclose(regrets, expected["totals"], rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("policy", POLICIES[-5:-2], ids=repr)
+@pytest.mark.parametrize("policy", POLICIES[-5:-2], ids=name)
 def test_linear_regret_is_that_of_the_definitions(policy: Any) -> None:
     found = simulate(policy, ENVIRONMENTS[2], MERIT, rounds=40, seed=3)
     expected = by_hand(policy, ENVIRONMENTS[2], MERIT, 40, 3)
@@ -321,7 +321,7 @@ def test_a_custom_merit_is_compiled_into_the_loop() -> None:
     np.testing.assert_allclose(plain.fairness_regret, same.fairness_regret, rtol=1e-12)
 
 
-@pytest.mark.parametrize("merit", MERITS, ids=repr)
+@pytest.mark.parametrize("merit", MERITS, ids=name)
 def test_every_merit_plays(merit: Any) -> None:
     result = simulate(FairXUCB(merit, 0.2), WORLD, merit, rounds=300, seed=1)
     assert 0 <= result.fairness_regret[0, -1] <= 600

@@ -33,7 +33,6 @@ class OptimalFair(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    import numpy.typing as npt
     >>> from fairx import Exponential, OptimalFair
     >>> policy = OptimalFair(Exponential(4), means=[0.2, 0.8])
     >>> state = policy.start(arms=2, dimension=0)
@@ -100,7 +99,6 @@ class Uniform(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    import numpy.typing as npt
     >>> from fairx import Uniform
     >>> policy = Uniform()
     >>> state = policy.start(arms=4, dimension=0)

@@ -100,14 +100,16 @@ def promise(level: float, state: Box, arms: Indices, out: Vector) -> tuple[float
 @kernel
 def climb_ends(state: Box, arms: Indices, passes: int, out: Vector) -> bool:
     """Climb between the ends of the intervals; say no where their merits are out of range."""
-    level, total, change = promise(-math.inf, state, arms, out)  # all at the high end
+    used = -math.inf  # all at the high end
+    level, total, change = promise(used, state, arms, out)
     for _ in range(passes):
         if level <= change or not total < LARGE:
             break
         reached, total, change = promise(level, state, arms, out)
-        if not reached > level:  # rounding can flip ties for ever: only a rise counts
+        if not reached > level:  # no rise, or rounding flipped a tie: keep the best ends
+            _, total, _ = promise(used, state, arms, out)
             break
-        level = reached
+        used, level = level, reached
     if not SMALL < total < LARGE:
         return False
     for slot in range(len(out)):
@@ -118,15 +120,21 @@ def climb_ends(state: Box, arms: Indices, passes: int, out: Vector) -> bool:
 @kernel
 def climb_peaks(merit: Merit, state: Box, arms: Indices, passes: int, out: Vector) -> None:
     """Climb for any merit and any size of merits: slower, as nothing is kept between rounds."""
-    for slot in range(len(arms)):
-        out[slot] = state.high[arms[slot]]
-    best = value(merit, out)
+    used = -math.inf
+    level = promised_by_peaks(merit, used, state, arms, out)
     for _ in range(passes):
-        for slot in range(len(arms)):
-            arm = arms[slot]
-            out[slot] = merit.peak(state.low[arm], state.high[arm], best)
-        reached = value(merit, out)
-        if not reached > best:
+        reached = promised_by_peaks(merit, level, state, arms, out)
+        if not reached > level:
+            promised_by_peaks(merit, used, state, arms, out)
             break
-        best = reached
+        used, level = level, reached
     share(merit, out, out)
+
+
+@kernel
+def promised_by_peaks(merit: Merit, level: float, state: Box, arms: Indices, out: Vector) -> float:
+    """Write the mean that each arm would choose at `level`; return the value they promise."""
+    for slot in range(len(arms)):
+        low, high = state.low[arms[slot]], state.high[arms[slot]]
+        out[slot] = merit.peak(low, high, level) if level > -math.inf else high
+    return value(merit, out)
