@@ -16,6 +16,7 @@ from fairx.policies.optimism import Box, empty_box, set_interval
 LOG_CONCAVE = (
     fairx.Exponential(4),
     fairx.Exponential(10),
+    fairx.Exponential(200),  # its merits leave the range of numbers: another branch of the solver
     fairx.Affine(slope=1, intercept=0.5),
     fairx.Power(exponent=2, offset=1),
     fairx.Logistic(steepness=10, midpoint=0.5),
@@ -39,7 +40,7 @@ def run_box(states: int) -> None:
     for merit in LOG_CONCAVE + OTHERS:
         corners = [0.0] if merit in OTHERS else gaps(merit, 12, best_corner, states, rng)
         grid = gaps(merit, 3, best_of_grid, states, rng)
-        name = type(merit).__name__
+        name = "Custom, a step" if isinstance(merit, fairx.Custom) else str(merit)
         rows.append([name, "" if merit in OTHERS else f"{max(corners):.1e}", f"{max(grid):.1e}"])
         bars.append(max(*corners, *grid))
     title = f"The exact solver: what others find above it, {states} random boxes for each width"
@@ -106,11 +107,12 @@ def highest_mean(merit: Any, low: float, high: float, log_merit: float) -> float
     return low
 
 
-def values(logs: Floats, means: Floats) -> Floats:
-    """Return what each row of means promises, given the logarithms of their merits."""
+def best_value(logs: Floats, means: Floats) -> float:
+    """Return the most that a row of means promises, given the logarithms of their merits."""
+    some = logs.max(axis=1) > -math.inf  # rows without any merit promise nothing
+    logs, means = logs[some], means[some]
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-    found: Floats = (weights * means).sum(axis=1) / weights.sum(axis=1)
-    return found
+    return float(((weights * means).sum(axis=1) / weights.sum(axis=1)).max())
 
 
 def best_corner(merit: Any, box: Box) -> float:
@@ -118,7 +120,7 @@ def best_corner(merit: Any, box: Box) -> float:
     arms = box.pulls.size
     up = (np.arange(2**arms)[:, None] >> np.arange(arms)) & 1 == 1
     low, high = (np.array([merit.log(mean) for mean in end]) for end in (box.low, box.high))
-    return float(values(np.where(up, high, low), np.where(up, box.high, box.low)).max())
+    return best_value(np.where(up, high, low), np.where(up, box.high, box.low))
 
 
 def best_of_grid(merit: Any, box: Box) -> float:
@@ -129,8 +131,7 @@ def best_of_grid(merit: Any, box: Box) -> float:
         np.stack(np.meshgrid(*each, indexing="ij"), axis=-1).reshape(-1, len(lines))
         for each in (lines, logs)
     )
-    with_merit = heights.max(axis=1) > -math.inf
-    return float(values(heights[with_merit], points[with_merit]).max())
+    return best_value(heights, points)
 
 
 def print_captured(states: int, rng: np.random.Generator) -> None:
@@ -159,8 +160,8 @@ def captured(merit: Any, width: float, rounds: int, rng: np.random.Generator) ->
     climbed = work[: truth.size]  # the solver works on the means here; checked below
     np.testing.assert_allclose(fairx.fair_probabilities(merit, climbed), out, rtol=1e-9)
     start, reached = (
-        values(merit.steepness * each[None], each[None])[0]
-        for each in (box.reward_sums / pulls, climbed)
+        best_value(merit.steepness * means[None], means[None])
+        for means in (box.reward_sums / pulls, climbed)
     )
     best = promised(merit, box, solved(merit, box))
-    return float((reached - start) / (best - start))
+    return (reached - start) / (best - start)

@@ -250,6 +250,28 @@ def test_a_policy_of_others_learns() -> None:
     assert np.abs(result.exposure[0] - fair_probabilities(MERIT, WORLD.means)).sum() < 0.1
 
 
+class Inverse(NamedTuple):
+    """A policy of somebody's whose setting is declared a float and given as a whole number."""
+
+    scale: float
+
+    def start(self, arms: int, dimension: int) -> Any:
+        return np.zeros(arms)
+
+    def probabilities(self, state: Any, arms: Any, contexts: Any, rng: np.random.Generator) -> Any:
+        first = self.scale**-2
+        return np.array([first, 1.0 - first])
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        state[arm] += reward
+
+
+def test_whole_numbers_in_records_of_others_are_numbers() -> None:
+    """Compiled 2**-2 of whole numbers is not 0.25."""
+    result = simulate(Inverse(2), Bernoulli([0.5, 0.5]), MERIT, rounds=10, seed=1)
+    np.testing.assert_allclose(result.exposure[0], [0.25, 0.75])
+
+
 def test_what_is_not_a_policy_or_environment_is_refused() -> None:
     with pytest.raises(TypeError, match="policy must have start, probabilities and learn"):
         simulate("TS", WORLD, MERIT, rounds=10, seed=1)  # type: ignore[arg-type]

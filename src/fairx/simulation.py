@@ -178,10 +178,8 @@ def _marks(checkpoints: int | Sequence[int], rounds: int) -> Indices:
 
 def _check_merits(policy: Any, judge: Merit, world: Any) -> None:
     """Refuse merits that are not positive, finite and increasing where the true means are."""
-    means = np.empty(len(world.offer(0)))
-    world.fill_means(0, means)
     for merit in {repr(m): m for m in (judge, getattr(policy, "merit", judge))}.values():
-        check_conditions(merit, float(means.min()), float(means.max()))
+        check_conditions(merit, *world.mean_range())
 
 
 def _generator(seed: int, run: int, *, own: bool = False) -> np.random.Generator:

@@ -68,6 +68,10 @@ class BernoulliWorld(NamedTuple):
     means: Vector
     features: Matrix
 
+    def mean_range(self) -> tuple[float, float]:
+        """Return the lowest and highest mean."""
+        return float(self.means.min()), float(self.means.max())
+
     def pick(self, uniform: float) -> int:
         """Show the one example there is."""
         return 0

@@ -18,6 +18,11 @@ class ForeignWorld(NamedTuple):
     rng: np.random.Generator
     features: Matrix  # room for one example
 
+    def mean_range(self) -> tuple[float, float]:
+        """Return the lowest and highest mean of the first example."""
+        means = self.environment.means_of(0)
+        return float(min(means)), float(max(means))
+
     def pick(self, uniform: float) -> int:
         """Let the environment draw from its own generator."""
         return self.environment.draw(self.rng)  # type: ignore[no-any-return]

@@ -84,6 +84,11 @@ class LinearWorld(NamedTuple):
     parameter: Vector
     noise_std: float
 
+    def mean_range(self) -> tuple[float, float]:
+        """Return the lowest and highest mean over all examples."""
+        means = self.features @ self.parameter
+        return float(means.min()), float(means.max())
+
     def pick(self, uniform: float) -> int:
         """Draw an example uniformly."""
         return int(uniform * len(self.features))

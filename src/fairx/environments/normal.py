@@ -69,6 +69,10 @@ class NormalWorld(NamedTuple):
     features: Matrix
     std: float
 
+    def mean_range(self) -> tuple[float, float]:
+        """Return the lowest and highest mean."""
+        return float(self.means.min()), float(self.means.max())
+
     def pick(self, uniform: float) -> int:
         """Show the one example there is."""
         return 0

@@ -1,0 +1,50 @@
+"""Records: named tuples that check themselves."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any, TypeVar, get_type_hints
+
+R = TypeVar("R")
+
+
+def record(cls: type[R]) -> type[R]:
+    """Make a named tuple cast whole numbers given for float fields, then check itself.
+
+    The cast is not cosmetic: compiled `2**-2` of whole numbers is not 0.25. A record that has a
+    method `checked` returns what that returns.
+    """
+    plain = cls.__new__
+
+    def checked(cls: Any, /, *arguments: Any, **named: Any) -> Any:
+        new = cls._make(as_declared(plain(cls, *arguments, **named)))
+        return new.checked() if hasattr(cls, "checked") else new
+
+    checked.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
+    cls.__new__ = checked  # type: ignore[method-assign, assignment]
+    return cls
+
+
+def as_declared(record: Any) -> list[Any]:
+    """Return the values of a record, with whole numbers as floats where floats are declared."""
+    kind: Any = type(record)
+    hints = _hints(kind)
+    return [
+        float(value)
+        if hints.get(name) is float and type(value) is not bool and _is_number(value)
+        else value
+        for name, value in zip(record._fields, record, strict=True)
+    ]
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, str)
+
+
+@functools.cache
+def _hints(cls: type) -> dict[str, Any]:
+    try:
+        return get_type_hints(cls)
+    except NameError:  # a record of others, annotated with what is not there at run time
+        return {}

@@ -1,0 +1,133 @@
+"""Teach Numba our functions, the methods of our records, and the index of a range.
+
+Nothing here imports Numba before something is to be compiled; what is declared before is
+remembered, and what comes later is taught at once.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
+
+# Division by zero gives inf, as in NumPy: without it loops do not vectorise. Never fast-math:
+# every sum is written in the order it is taken, so that all machines agree to the last bit.
+OPTIONS: dict[str, Any] = {"error_model": "numpy"}
+INNER = OPTIONS | {"forceinline": True}
+
+_lessons: list[Callable[[Any], None]] = []
+_loading = threading.RLock()
+_loaded: list[Any] = []
+
+
+def load() -> Any:
+    """Import Numba, teach it all that was declared so far, and return it."""
+    with _loading:
+        if not _loaded:
+            import numba
+            import numba.extending
+
+            for lesson in _lessons:
+                lesson(numba)
+            _teach_ranges(numba)
+            _loaded.append(numba)
+        return _loaded[0]
+
+
+def _declare(lesson: Callable[[Any], None]) -> None:
+    with _loading:
+        _lessons.append(lesson)
+        for numba in _loaded:
+            lesson(numba)
+
+
+def kernel(function: F) -> F:
+    """Let compiled code call `function`, which stays an ordinary Python function."""
+    _declare(lambda numba: numba.extending.register_jitable(**INNER)(function))
+    return function
+
+
+def vector_kernel(rows: int) -> Callable[[F], F]:
+    """Let compiled code use explicit vector code for `rows` inner products (see `lanes`)."""
+
+    def decorate(function: F) -> F:
+        _declare(lambda numba: _teach_vectors(numba, function, rows))
+        return function
+
+    return decorate
+
+
+def compilable(protocol: type[R]) -> type[R]:
+    """Let compiled code call the methods of `protocol` on any record that has them."""
+    for name, method in vars(protocol).items():
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            _declare(_lesson_of(name, _finder(method)))
+    return protocol
+
+
+def _lesson_of(name: str, finder: Callable[..., Any]) -> Callable[[Any], None]:
+    def teach(numba: Any) -> None:
+        for kind in (numba.types.NamedTuple, numba.types.NamedUniTuple):
+            _teach_method(numba, kind, name, finder)
+
+    return teach
+
+
+def _teach_method(numba: Any, kind: Any, name: str, finder: Callable[..., Any]) -> None:
+    """Do as `numba.extending.overload_method` does, but let a field of that name come first."""
+    templates = numba.core.typing.templates
+
+    class RecordMethod(templates._OverloadMethodTemplate):  # type: ignore[misc, name-defined]
+        def _resolve(self, record: Any, attribute: str) -> Any:
+            return None if attribute in record.fields else super()._resolve(record, attribute)
+
+    template = templates.make_overload_attribute_template(
+        kind, name, finder, base=RecordMethod, jit_options=INNER
+    )
+    templates.infer_getattr(template)
+    numba.extending.overload(finder, jit_options=INNER)(finder)
+
+
+def _finder(method: FunctionType) -> Callable[..., FunctionType | None]:
+    """Return a function from a record's type to its body of `method`, as Numba wants it."""
+
+    def find(record: Any, *_: Any) -> FunctionType | None:
+        body = getattr(record.instance_class, method.__name__, None)
+        return None if body is None else _bare(body)
+
+    find.__signature__ = inspect.signature(_bare(method))  # type: ignore[attr-defined]
+    return find
+
+
+def _bare(function: FunctionType) -> FunctionType:
+    """Copy `function` without its annotations, which Numba would compare."""
+    return FunctionType(
+        function.__code__, function.__globals__, function.__name__, None, function.__closure__
+    )
+
+
+def _teach_vectors(numba: Any, function: Callable[..., Any], rows: int) -> None:
+    from .lanes import inner_products
+
+    products = inner_products(rows)
+
+    @numba.extending.overload(function, jit_options=INNER)
+    def find(matrix, first, x):  # type: ignore[no-untyped-def]
+        return lambda matrix, first, x: products(matrix, first, x)
+
+
+def _teach_ranges(numba: Any) -> None:
+    """Let compiled code index a `range`: all arms on offer, at no cost in memory or speed."""
+
+    @numba.extending.overload(operator.getitem)
+    def item(values, index):  # type: ignore[no-untyped-def]
+        kinds = numba.types
+        if isinstance(values, kinds.RangeType) and isinstance(index, kinds.Integer):
+            return lambda values, index: values.start + index * values.step
+        return None
