@@ -63,6 +63,7 @@ def gaps(
     return found
 
 
+@np.errstate(over="ignore")  # steep merits: the solver finds out by itself
 def filled_box(merit: Any, pulls: Floats, reward_sums: Floats, width: float) -> Box:
     """Return the intervals of arms that were pulled so often."""
     box = empty_box(pulls.size)
@@ -73,6 +74,7 @@ def filled_box(merit: Any, pulls: Floats, reward_sums: Floats, width: float) -> 
     return box
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def solved(merit: Any, box: Box) -> Floats:
     """Return the probabilities that the exact solver deploys."""
     arms = np.arange(box.pulls.size)

@@ -47,25 +47,17 @@ def run_ellipsoid(states: int, starts: int) -> None:
     rng = np.random.default_rng(2)
     settings = itertools.product(ARMS, OBSERVATIONS, BETAS, STEEPNESSES, range(states))
     found = [measured(*setting[:4], starts, rng) for setting in settings]
-    groups = {(each.arms, each.beta): [] for each in found}  # type: dict[tuple[int, float], list[Found]]
+    groups: dict[tuple[int, float], list[Found]] = {}
     for each in found:
-        groups[each.arms, each.beta].append(each)
+        groups.setdefault((each.arms, each.beta), []).append(each)
     rows = [[str(arms), str(beta), *summary(group)] for (arms, beta), group in groups.items()]
     rows.append(["all", "", *summary(found)])
     title = (
         f"Share of the attainable optimism (d={DIMENSION}, {OBSERVATIONS} observations, steepness"
         f" {STEEPNESSES}, {states} states each; reference: the best of {starts} SLSQP starts)"
     )
-    headers = (
-        "K",
-        "beta",
-        "states",
-        "ascent >= 99 %",
-        "worst",
-        "gradient >= 99 %",
-        "median",
-        "worst",
-    )
+    ascent, gradient = ("ascent >= 99 %", "worst"), ("gradient >= 99 %", "median", "worst")
+    headers = ("K", "beta", "states", *ascent, *gradient)
     print_table(title, headers, rows)
     below = sum(each.ascent < each.gradient - 1e-9 for each in found)
     print_bars([Bar("states where ascent is below gradient", below, at_most=0)])

@@ -11,14 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import archive, rules
-from .compiled import entry
+from .engine import Engine
 from .errors import BrokenFile, RewardGiven, UnknownArm, UnknownDecision
-from .exposure import choose
 from .policies import Policy
-from .policies.base import absorb
-from .policies.foreign import fitted, started
 from .settings import KINDS, build, describe
-from .streams import normals_of_round, streams, uniform
 from .types import Indices, Vector
 
 
@@ -31,14 +27,6 @@ class Decision(NamedTuple):
     probabilities: Vector  # of all arms on offer, in the order of `arms`
     arms: tuple[Any, ...]
     context: Vector  # of the arm
-
-
-@entry
-def decide(policy, state, arms, contexts, policy_keys, choice_keys, t, normals, work, out):  # type: ignore[no-untyped-def]
-    """Write the probabilities of decision `t` and return the position drawn from them."""
-    normals_of_round(policy_keys, t, len(normals), normals)
-    policy.propose(state, arms, contexts, normals, work, out)
-    return choose(out, uniform(choice_keys, t))
 
 
 class Bandit:
@@ -87,14 +75,11 @@ class Bandit:
         self.dimension = rules.count("dimension", dimension, low=0)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
-        self._kernel = fitted(policy)
-        self._state = started(self._kernel, len(self._names), self.dimension, self._generator(0))
+        self._engine = Engine(policy, len(self._names), self.dimension, self.seed)
         self._retired: set[Any] = set()
         self._pending: dict[int, tuple[int, Vector]] = {}
         self._made = 0
-        keys = streams(self.seed, 0)
-        self._keys = np.array(keys.policy), np.array(keys.choice)
-        self._prepare()
+        self._list_arms()
 
     @property
     def arms(self) -> tuple[Any, ...]:
@@ -104,7 +89,7 @@ class Bandit:
     @property
     def state(self) -> Any:
         """What the policy has learned."""
-        return getattr(self._state, "inner", self._state)
+        return self._engine.state
 
     @property
     def decisions(self) -> int:
@@ -127,9 +112,8 @@ class Bandit:
         with self._lock:
             places, names = self._on_offer if available is None else self._offer(available)
             rows = self._contexts(contexts, len(names))
-            out = np.empty(len(names))
-            slot = self._decide(places, rows, out)
-            number = self._made
+            out, number = np.empty(len(names)), self._made
+            slot = self._engine.decide(number, places, rows, out)
             self._made = number + 1
             context = rows[slot]
             self._pending[number] = (int(places[slot]), context)
@@ -157,7 +141,7 @@ class Bandit:
             if len(set(ids)) < len(ids):
                 raise RewardGiven(f"decisions must be rewarded once each, not as in {ids!r}")
             for number, value in zip(ids, values, strict=True):
-                self._absorb(*self._pending.pop(number), value)
+                self._engine.learn(*self._pending.pop(number), value)
 
     def forget(self, decision: Decision | int) -> None:
         """Give up waiting for a reward that will not come; the decision teaches nothing."""
@@ -174,10 +158,10 @@ class Bandit:
             elif name in self._places:
                 raise ValueError(f"arm {name!r} exists already")
             else:
-                self._grow()
+                self._engine.grow()
                 self._places[name] = len(self._names)
                 self._names.append(name)
-            self._prepare()
+            self._list_arms()
 
     def remove_arm(self, name: Hashable) -> None:
         """Play an arm no more. Rewards of its earlier decisions are still taken in."""
@@ -187,7 +171,7 @@ class Bandit:
             if len(self._names) - len(self._retired) == 1:
                 raise ValueError(f"arm {name!r} is the last one: a bandit needs at least one arm")
             self._retired.add(name)
-            self._prepare()
+            self._list_arms()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to `path`, in one step; arms must be numbers or texts."""
@@ -200,7 +184,7 @@ class Bandit:
                 "seed": self.seed,
                 "made": self._made,
             }
-            arrays = {f"state_{name}": part for name, part in _parts(self.state).items()}
+            arrays = {f"state_{name}": part for name, part in self._engine.parts().items()}
             arrays["pending_ids"] = np.array(list(self._pending), np.int64)
             arrays["pending_arms"] = np.array([arm for arm, _ in self._pending.values()], np.int64)
             contexts = [context for _, context in self._pending.values()]
@@ -220,7 +204,7 @@ class Bandit:
         return bandit
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
-        for name, part in _parts(self.state).items():
+        for name, part in self._engine.parts().items():
             saved = arrays[f"state_{name}"]
             if saved.shape != part.shape:
                 raise BrokenFile(f"the saved {name} has shape {saved.shape}, not {part.shape}")
@@ -230,49 +214,11 @@ class Bandit:
             int(i): (int(arm), context) for i, arm, context in zip(*columns, strict=True)
         }
         self._retired, self._made = set(header["retired"]), header["made"]
-        self._prepare()
+        self._list_arms()
 
-    def _prepare(self) -> None:
-        """Make room for, and list, the arms on offer; compile on first use."""
+    def _list_arms(self) -> None:
         places = [place for place, name in enumerate(self._names) if name not in self._retired]
         self._on_offer = np.array(places), tuple(self._names[place] for place in places)
-        normals, work = self._kernel.needs(len(self._names), self.dimension)
-        self._normals, self._work = np.empty(normals), np.empty(work)
-        self._run_decide: Any = None
-
-    def _compile(self) -> None:
-        """Compile the two steps for this policy, on a state of its own."""
-        blank = self._kernel.start(len(self._names), self.dimension)
-        places, rows = np.zeros(1, np.int64), np.zeros((1, self.dimension))
-        rest = (places, rows, *self._keys, 0, self._normals, self._work, np.empty(1))
-        taken = (0, rows[0], 0.0, self._work)
-        records = (self._kernel, blank)
-        self._run_decide, (self._lowered, _) = decide.ready(
-            records, lambda run, low: run(*low, *rest)
-        )
-        self._run_absorb, _ = absorb.ready(records, lambda run, low: run(*low, *taken))
-
-    def _decide(self, places: Indices, rows: Vector, out: Vector) -> int:
-        if self._kernel is not self.policy:  # a policy of others, as it is
-            rng = self._generator(self._made)
-            out[:] = self.policy.probabilities(self.state, places, rows, rng)
-            return int(choose(out, rng.random()))
-        if self._run_decide is None:
-            self._compile()
-        rest = (places, rows, *self._keys, self._made, self._normals, self._work, out)
-        return int(self._run_decide(self._lowered, self._state, *rest))
-
-    def _absorb(self, place: int, context: Vector, reward: float) -> None:
-        if self._kernel is not self.policy:
-            self.policy.learn(self.state, place, context, reward)
-            return
-        if self._run_decide is None:
-            self._compile()
-        self._run_absorb(self._lowered, self._state, place, context, reward, self._work)
-
-    def _generator(self, number: int) -> np.random.Generator:
-        """Return the generator of one decision, for policies of others."""
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0, number)))
 
     def _offer(self, available: Sequence[Any]) -> tuple[Indices, tuple[Any, ...]]:
         names = tuple(available)
@@ -308,15 +254,6 @@ class Bandit:
             f"arm {name!r} does not exist: this bandit has {', '.join(map(repr, self.arms[:20]))}"
         )
 
-    def _grow(self) -> None:
-        """Give the state room for one more arm, and keep all that was learned."""
-        rng = self._generator(0)
-        larger = started(self._kernel, len(self._names) + 1, self.dimension, rng)
-        for name, part in _parts(getattr(larger, "inner", larger)).items():
-            old = _parts(self.state)[name]
-            part[tuple(slice(0, size) for size in old.shape)] = old
-        self._state = larger
-
 
 def _ours(mapping: Any) -> Any:
     if mapping["kind"] not in KINDS:
@@ -324,16 +261,3 @@ def _ours(mapping: Any) -> Any:
             f"{mapping['kind']} is not a policy of fairx: give it to load as policy=..."
         )
     return build(mapping)
-
-
-def _parts(state: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays that a state is made of, by name."""
-    parts: dict[str, npt.NDArray[Any]] = (
-        state._asdict() if hasattr(state, "_asdict") else {"array": state}
-    )
-    for name, part in parts.items():
-        if not isinstance(part, np.ndarray):
-            raise TypeError(
-                f"the policy's state must be made of arrays, but its {name} is {part!r}"
-            )
-    return parts

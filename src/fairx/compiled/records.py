@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from numbers import Real
 from typing import Any, TypeVar, get_type_hints
 
 R = TypeVar("R")
@@ -29,17 +30,14 @@ def record(cls: type[R]) -> type[R]:
 def as_declared(record: Any) -> list[Any]:
     """Return the values of a record, with whole numbers as floats where floats are declared."""
     kind: Any = type(record)
-    hints = _hints(kind)
+    fields = zip(record._fields, record, strict=True)
     return [
-        float(value)
-        if hints.get(name) is float and type(value) is not bool and _is_number(value)
-        else value
-        for name, value in zip(record._fields, record, strict=True)
+        _as_float(value) if _hints(kind).get(name) is float else value for name, value in fields
     ]
 
 
-def _is_number(value: Any) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, str)
+def _as_float(value: Any) -> Any:
+    return float(value) if isinstance(value, Real) and type(value) is not bool else value
 
 
 @functools.cache

@@ -1,0 +1,105 @@
+"""A policy and its state, ready to decide and to learn one step at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .compiled import entry
+from .exposure import choose
+from .policies import Policy
+from .policies.base import absorb
+from .policies.foreign import fitted, started
+from .streams import normals_of_round, streams, uniform
+from .types import Indices, Matrix, Vector
+
+
+@entry
+def decide(policy, state, arms, contexts, policy_keys, choice_keys, t, normals, work, out):  # type: ignore[no-untyped-def]
+    """Write the probabilities of decision `t` and return the position drawn from them."""
+    normals_of_round(policy_keys, t, len(normals), normals)
+    policy.propose(state, arms, contexts, normals, work, out)
+    return choose(out, uniform(choice_keys, t))
+
+
+class Engine:
+    """Decides and learns; decision n is a function of the seed, n and what was learned before.
+
+    With the same rewards, it makes the decisions of run 0 of `simulate`.
+    """
+
+    def __init__(self, policy: Policy[Any], arms: int, dimension: int, seed: int) -> None:
+        self.policy, self.arms, self.dimension, self.seed = policy, arms, dimension, seed
+        keys = streams(seed, 0)
+        self._keys = np.array(keys.policy), np.array(keys.choice)
+        self._kernel = fitted(policy)
+        self._ours = self._kernel is policy
+        self._state = started(self._kernel, arms, dimension, self._generator(0))
+        self._prepare()
+
+    @property
+    def state(self) -> Any:
+        """What the policy has learned."""
+        return getattr(self._state, "inner", self._state)
+
+    def decide(self, number: int, arms: Indices, contexts: Matrix, out: Vector) -> int:
+        """Write the probabilities of decision `number`; return the position drawn from them."""
+        if not self._ours:  # a policy of others, as it is
+            rng = self._generator(number)
+            out[:] = self.policy.probabilities(self.state, arms, contexts, rng)
+            return int(choose(out, rng.random()))
+        if self._decide is None:
+            self._compile()
+        rest = (arms, contexts, *self._keys, number, self._normals, self._work, out)
+        return int(self._decide(self._lowered, self._state, *rest))
+
+    def learn(self, arm: int, context: Vector, reward: float) -> None:
+        """Take in one reward."""
+        if not self._ours:
+            self.policy.learn(self.state, arm, context, reward)
+            return
+        if self._decide is None:
+            self._compile()
+        self._absorb(self._lowered, self._state, arm, context, reward, self._work)
+
+    def grow(self) -> None:
+        """Give the state room for one more arm, and keep all that was learned."""
+        before = self.parts()
+        self.arms += 1
+        self._state = started(self._kernel, self.arms, self.dimension, self._generator(0))
+        for name, part in self.parts().items():
+            part[tuple(slice(0, size) for size in before[name].shape)] = before[name]
+        self._prepare()
+
+    def parts(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays that the state is made of, by name."""
+        state = self.state
+        parts = state._asdict() if hasattr(state, "_asdict") else {"array": state}
+        for name, part in parts.items():
+            if not isinstance(part, np.ndarray):
+                raise TypeError(
+                    f"a policy's state must be made of arrays, but its {name} is {part!r}"
+                )
+        return dict(parts)
+
+    def _prepare(self) -> None:
+        """Make room for one decision; compile on first use."""
+        normals, work = self._kernel.needs(self.arms, self.dimension)
+        self._normals, self._work = np.empty(normals), np.empty(work)
+        self._decide: Any = None
+
+    def _compile(self) -> None:
+        """Compile the two steps for this policy, on a state of its own."""
+        blank = self._kernel.start(self.arms, self.dimension)
+        arms, contexts = np.zeros(1, np.int64), np.zeros((1, self.dimension))
+        rest = (arms, contexts, *self._keys, 0, self._normals, self._work, np.empty(1))
+        taken = (0, contexts[0], 0.0, self._work)
+        records = (self._kernel, blank)
+        self._decide, (self._lowered, _) = decide.ready(records, lambda run, low: run(*low, *rest))
+        self._absorb, _ = absorb.ready(records, lambda run, low: run(*low, *taken))
+
+    def _generator(self, number: int) -> np.random.Generator:
+        """Return the generator of one decision, for policies of others."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0, number)))
