@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairx import (
+    Bandit,
     Custom,
     Exponential,
     FairXEG,
@@ -270,6 +271,25 @@ def test_whole_numbers_in_records_of_others_are_numbers() -> None:
     """Compiled 2**-2 of whole numbers is not 0.25."""
     result = simulate(Inverse(2), Bernoulli([0.5, 0.5]), MERIT, rounds=10, seed=1)
     np.testing.assert_allclose(result.exposure[0], [0.25, 0.75])
+
+
+class Broken(Softmax):
+    def probabilities(self, state: Any, arms: Any, contexts: Any, rng: np.random.Generator) -> Any:
+        return np.full(arms.size, np.nan)
+
+
+class Bottomless(Weather):
+    def reward_of(self, example: int, arm: int, rng: np.random.Generator) -> float:
+        return -np.inf
+
+
+def test_nonsense_of_others_is_refused() -> None:
+    with pytest.raises(ValueError, match="probabilities must be at least 0 and sum to 1"):
+        simulate(Broken(1.0), WORLD, MERIT, rounds=10, seed=1)
+    with pytest.raises(ValueError, match="probabilities must be at least 0 and sum to 1"):
+        Bandit(Broken(1.0), arms=3, seed=1).act()
+    with pytest.raises(ValueError, match="rewards must be finite"):
+        simulate(Uniform(), Bottomless(WEATHER.chances), MERIT, rounds=10, seed=1)
 
 
 def test_what_is_not_a_policy_or_environment_is_refused() -> None:

@@ -115,7 +115,7 @@ class Bandit:
             out, number = np.empty(len(names)), self._made
             slot = self._engine.decide(number, places, rows, out)
             self._made = number + 1
-            context = rows[slot]
+            context = rows[slot].copy()
             self._pending[number] = (int(places[slot]), context)
             return Decision(number, names[slot], float(out[slot]), out, names, context)
 
@@ -234,9 +234,8 @@ class Bandit:
             return np.empty((arms, 0))
         if contexts is None:
             raise ValueError(f"contexts must be given: this bandit has dimension {self.dimension}")
-        return rules.array(
-            "contexts", contexts, (arms, self.dimension), "one row per arm on offer"
-        ).copy()
+        hint = "one row per arm on offer"
+        return rules.array("contexts", contexts, (arms, self.dimension), hint)
 
     def _check_pending(self, number: Any) -> None:
         if number in self._pending:

@@ -11,7 +11,7 @@ from .compiled import entry
 from .exposure import choose
 from .policies import Policy
 from .policies.base import absorb
-from .policies.foreign import fitted, started
+from .policies.foreign import check_distribution, fitted, started
 from .streams import normals_of_round, streams, uniform
 from .types import Indices, Matrix, Vector
 
@@ -49,6 +49,7 @@ class Engine:
         if not self._ours:  # a policy of others, as it is
             rng = self._generator(number)
             out[:] = self.policy.probabilities(self.state, arms, contexts, rng)
+            check_distribution(out)
             return int(choose(out, rng.random()))
         if self._decide is None:
             self._compile()

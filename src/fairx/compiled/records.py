@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from numbers import Real
 from typing import Any, TypeVar, get_type_hints
+
+import numpy as np
 
 R = TypeVar("R")
 
@@ -37,7 +38,8 @@ def as_declared(record: Any) -> list[Any]:
 
 
 def _as_float(value: Any) -> Any:
-    return float(value) if isinstance(value, Real) and type(value) is not bool else value
+    whole = isinstance(value, (int, np.number)) and not isinstance(value, bool)
+    return float(value) if whole else value
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,8 +47,11 @@ class ForeignWorld(NamedTuple):
             out[slot] = means[slot]
 
     def pay(self, example: int, arm: int, uniform: float, normal: float) -> float:
-        """Let the environment pay."""
-        return self.environment.reward_of(example, arm, self.rng)  # type: ignore[no-any-return]
+        """Let the environment pay; refuse what no policy could learn from."""
+        reward = self.environment.reward_of(example, arm, self.rng)
+        if not math.isfinite(reward):
+            raise ValueError("rewards must be finite, but this environment's are not")
+        return reward  # type: ignore[no-any-return]
 
 
 def world_of(environment: Any, rng: np.random.Generator) -> Any:

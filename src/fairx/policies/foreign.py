@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairx.compiled import kernel
 from fairx.types import Indices, Matrix, Vector
 
 
@@ -46,12 +47,24 @@ class Foreign(NamedTuple):
         found = self.policy.probabilities(state.inner, offered, contexts, state.rng)
         for slot in range(len(arms)):
             out[slot] = found[slot]
+        check_distribution(out)
 
     def absorb(
         self, state: ForeignState, arm: int, context: Vector, reward: float, work: Vector
     ) -> None:
         """Let the policy learn."""
         self.policy.learn(state.inner, arm, context, reward)
+
+
+@kernel
+def check_distribution(probabilities: Vector) -> None:
+    """Refuse what is not a distribution: without this, NaN would pass for a choice."""
+    total, lowest = 0.0, 0.0
+    for slot in range(len(probabilities)):
+        total += probabilities[slot]
+        lowest = min(lowest, probabilities[slot])
+    if not (abs(total - 1.0) < 1e-9 and lowest >= 0.0):
+        raise ValueError("probabilities must be at least 0 and sum to 1, but this policy's are not")
 
 
 def fitted(policy: Any) -> Any:
