@@ -98,7 +98,7 @@ def test_each_decision_is_learned_from_once() -> None:
     playing = bandit()
     first, second = playing.act(), playing.act()
     playing.learn(first.id, 1.0)
-    with pytest.raises(RewardGiven, match="decision 0 was rewarded already"):
+    with pytest.raises(RewardGiven, match="decision 0 was rewarded or forgotten already"):
         playing.learn(first, 1.0)
     with pytest.raises(UnknownDecision, match="decision 7 does not exist: this bandit made 2"):
         playing.learn(7, 1.0)
@@ -187,6 +187,7 @@ def test_arms_that_cannot_be_added_or_removed() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"arms": np.int64(0)}, "arms must be a whole number of at least 1"),
         ({"arms": 0}, "arms must be a whole number of at least 1, not 0"),
         ({"arms": []}, "the number of arms must be"),
         ({"arms": ["a", "a"]}, "arms must be distinct"),
@@ -214,6 +215,21 @@ def test_bad_contexts_are_refused_and_change_nothing() -> None:
     with pytest.raises(ValueError, match="contexts must be given: this bandit has dimension 2"):
         playing.act()
     assert playing.decisions == 0
+
+
+def test_arms_must_be_numbers_or_texts_to_be_saved(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"arms must be numbers or texts to be saved, not \(1, 2\)"
+    ):
+        bandit(arms=[(1, 2), "b"]).save(tmp_path / "bandit.npz")
+
+
+def test_a_decision_changed_by_the_caller_changes_nothing_here() -> None:
+    playing = bandit(policy=FairXLinEG(MERIT, 0.1, 1), dimension=2)
+    decision = playing.act(np.ones((3, 2)))
+    decision.context[:] = 100.0
+    playing.learn(decision, 1.0)
+    np.testing.assert_array_equal(playing.state.target, [1.0, 1.0])
 
 
 def test_a_context_given_is_copied() -> None:
@@ -321,9 +337,14 @@ def test_foreign_files_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_functions_are_not_saved_but_can_be_given_again(tmp_path: Path) -> None:
-    playing = bandit(policy=FairXEG(Custom(lambda mean: 1.0 + mean), 0.1))
-    with pytest.raises(ValueError, match="cannot be written down"):
-        playing.save(tmp_path / "bandit.npz")
+    path, policy = tmp_path / "bandit.npz", FairXEG(Custom(lambda mean: 1.0 + mean), 0.1)
+    playing = bandit(policy=policy)
+    playing.learn(playing.act(), 1.0)
+    playing.save(path)
+    with pytest.raises(ValueError, match="is not ours or holds a function"):
+        Bandit.load(path)
+    loaded = Bandit.load(path, policy)
+    np.testing.assert_array_equal(loaded.act().probabilities, playing.act().probabilities)
     plain = bandit(policy=EG(0.1))
     plain.learn(plain.act(), 1.0)
     plain.save(tmp_path / "bandit.npz")
@@ -343,7 +364,7 @@ def test_a_policy_of_others_at_work(tmp_path: Path) -> None:
     first.add_arm("new")
     assert first.act().arms == (0, 1, 2, "new")
     first.save(tmp_path / "bandit.npz")
-    with pytest.raises(ValueError, match="Softmax is not a policy of fairx: give it to load"):
+    with pytest.raises(ValueError, match="is not ours or holds a function"):
         Bandit.load(tmp_path / "bandit.npz")
     again = Bandit.load(tmp_path / "bandit.npz", policy=Softmax(4.0))
     np.testing.assert_array_equal(again.act().probabilities, first.act().probabilities)

@@ -7,14 +7,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from cases import ENVIRONMENTS, POLICIES, name
 
-from fairx import FairXTS, Uniform
+import fairx
+from fairx import Exponential, FairXTS, Uniform, simulate
 from fairx.compiled import cache_directory
+from fairx.environments import Bernoulli
 from fairx.loop import new_tally, play
 from fairx.streams import streams
 
@@ -119,6 +121,37 @@ def test_records_that_are_equal_as_tuples_are_told_apart() -> None:
         found.append(policy.probabilities(state, arms, np.empty((2, 0)), rng)[0])
     assert found[0] == pytest.approx(2 / (2 + 4), rel=1e-3)
     assert found[0] != pytest.approx(found[1], rel=1e-3)
+
+
+class Named(NamedTuple):
+    """A policy of somebody's with a field that is called like a method of ours."""
+
+    reward_of: float
+    means_of: float
+
+    def start(self, arms: int, dimension: int) -> Any:
+        return np.zeros(arms)
+
+    def probabilities(self, state: Any, arms: Any, contexts: Any, rng: np.random.Generator) -> Any:
+        return np.full(arms.size, self.reward_of / self.means_of / arms.size)
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        state[arm] += reward
+
+
+def test_a_field_comes_before_a_method_of_the_same_name() -> None:
+    merit, world = Exponential(1), Bernoulli([0.1, 0.2])
+    result = simulate(Named(2.0, 2.0), world, merit, rounds=20, seed=1)
+    np.testing.assert_allclose(result.exposure[0], [0.5, 0.5])
+
+
+@needs_compiler
+def test_without_a_place_for_the_cache_nothing_is_kept(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    found = run(SIMULATE.format(jobs=1), FAIRX_CACHE=str(blocked))
+    assert found.stdout == run(SIMULATE.format(jobs=1)).stdout
+    assert not list(Path(fairx.__file__).parent.rglob("*.nbc"))
 
 
 def test_a_record_without_settings_still_compiles() -> None:

@@ -41,6 +41,7 @@ def test_logarithms_are_those_of_the_formulas() -> None:
         (Affine(2, 0.5), 0.5, 2.0),
         (Power(2, 1), 1.0, 4.0),
         (Power(0.5, 0.25), 0.5, 1.0),
+        (Power(0, 0.25), 1.0, 0.0),
         (Logistic(4, 0.5), 1 / (1 + math.exp(2)), 1.0),
         (Logistic(4, 2.0), 1 / (1 + math.exp(8)), 4 * math.exp(-4) / (1 + math.exp(-4)) ** 2),
         (PiecewiseLinear((0, 0.5, 1), (1, 1, 3)), 1.0, 4.0),
@@ -54,6 +55,14 @@ def test_gamma_and_lipschitz_constant_are_exact(merit: Any, gamma: float, slope:
 
 def test_the_slope_of_a_piece_counts_only_where_it_is_used() -> None:
     assert PiecewiseLinear((0, 0.5, 1), (1, 1, 3)).lipschitz(0, 0.5) == 0.0
+
+
+def test_a_root_is_infinitely_steep_at_zero() -> None:
+    assert Power(0.5, 0).lipschitz(0, 1) == math.inf
+
+
+def test_a_search_ends_even_where_numbers_are_coarse() -> None:
+    assert 2e7 <= Custom(lambda mean: 1 + mean * mean).peak(2e7, 2e7 + 1, 3e7) <= 2e7 + 1
 
 
 def test_steepness_1000_does_not_overflow() -> None:

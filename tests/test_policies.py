@@ -14,6 +14,7 @@ from fairx import (
     TS,
     UCB,
     Confidence,
+    Exact,
     Exponential,
     FairXEG,
     FairXLinEG,
@@ -56,6 +57,7 @@ def test_every_policy_is_checked() -> None:
         (lambda: FairXUCB(Exponential(1), 0.1, solver="exat"), "solver must be 'exact'"),
         (lambda: FairXUCB(Exponential(1), 0.1, solver=Gradient(steps=0)), "steps must be"),
         (lambda: FairXUCB.for_horizon(Exponential(1), 10, 2, delta=0), "delta must be positive"),
+        (lambda: FairXUCB(Exponential(1), 0.1, solver=Exact(passes=0)), "passes must be"),
         (lambda: UCB(width=float("inf")), "width must be"),
         (
             lambda: FairXTS(Exponential(1), prior_std=0, reward_std=1),
@@ -188,6 +190,13 @@ def test_the_schedule_of_the_confidence_proposition_widens_the_ellipsoid() -> No
     growing.learn(state, 0, np.eye(2)[0], 0.5)
     later = [p.probabilities(state, arms, np.eye(2), rng) for p in (fixed, growing)]
     assert later[1].max() > later[0].max()
+
+
+def test_replacing_a_setting_checks_it() -> None:
+    policy = FairXTS(Exponential(4), 1, 1)
+    assert repr(policy._replace(prior_std=2)) == repr(FairXTS(Exponential(4), 2.0, 1.0))
+    with pytest.raises(ValueError, match="prior_std must be positive, not -2"):
+        policy._replace(prior_std=-2)
 
 
 def test_whole_numbers_are_numbers() -> None:

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairx import (
+    Affine,
     Bandit,
     Custom,
     Exponential,
@@ -312,6 +313,12 @@ def test_bayesian_environments_draw_anew_for_each_run() -> None:
     assert np.isfinite(result.fairness_regret).all()
 
 
+def test_a_prior_is_checked_in_every_run() -> None:
+    """Some run draws means below zero, where this merit is not positive."""
+    with pytest.raises(ValueError, match="merit must be positive and finite, but Affine"):
+        simulate(Uniform(), NormalPrior(2), Affine(1, 0.5), rounds=5, runs=20, seed=1)
+
+
 @pytest.mark.parametrize("pair", [minimum_merit_pair, lipschitz_pair])
 def test_no_policy_escapes_the_lower_bounds(pair: Any) -> None:
     """The mean over 40 runs of the worse instance stays above 0.015 per round."""
@@ -356,8 +363,6 @@ def test_a_custom_merit_is_compiled_into_the_loop() -> None:
     plain = simulate(
         FairXEG(Custom(lambda mean: 1.0 + mean), 0.1), WORLD, MERIT, rounds=500, seed=1
     )
-    from fairx import Affine
-
     same = simulate(FairXEG(Affine(1, 1), 0.1), WORLD, MERIT, rounds=500, seed=1)
     np.testing.assert_array_equal(plain.pulls, same.pulls)
     np.testing.assert_allclose(plain.fairness_regret, same.fairness_regret, rtol=1e-12)

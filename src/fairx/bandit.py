@@ -54,7 +54,7 @@ class Bandit:
     >>> bandit.learn(decision, reward=1.0)
     >>> bandit.learn(decision, reward=1.0)
     Traceback (most recent call last):
-    fairx.errors.RewardGiven: decision 0 was rewarded already: a decision is learned from once
+    fairx.errors.RewardGiven: decision 0 was rewarded or forgotten already
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class Bandit:
         *,
         seed: int,
     ) -> None:
-        names = range(rules.count("arms", arms)) if isinstance(arms, int) else list(arms)
-        self._names: list[Any] = list(names)
+        counted = isinstance(arms, (int, np.integer))
+        self._names: list[Any] = list(range(rules.count("arms", arms)) if counted else arms)  # type: ignore[arg-type]
         self._places = {name: place for place, name in enumerate(self._names)}
         rules.count("the number of arms", len(self._names))
         if len(self._places) < len(self._names):
@@ -117,7 +117,7 @@ class Bandit:
             self._made = number + 1
             context = rows[slot].copy()
             self._pending[number] = (int(places[slot]), context)
-            return Decision(number, names[slot], float(out[slot]), out, names, context)
+            return Decision(number, names[slot], float(out[slot]), out, names, context.copy())
 
     def learn(
         self, decision: Decision | int | Sequence[Decision | int], reward: float | Sequence[float]
@@ -174,12 +174,18 @@ class Bandit:
             self._list_arms()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to `path`, in one step; arms must be numbers or texts."""
+        """Write everything to `path`, in one step; arms must be numbers or texts.
+
+        Functions are not written: a policy or merit that holds one must be given to `load` again.
+        """
+        for name in self._names:
+            if not isinstance(name, (int, float, str)):
+                raise TypeError(f"arms must be numbers or texts to be saved, not {name!r}")
         with self._lock:
             header = {
-                "policy": describe(self.policy),
-                "arms": describe(self._names),
-                "retired": describe(sorted(self._retired, key=self._places.__getitem__)),
+                "policy": _written(self.policy),
+                "arms": self._names,
+                "retired": sorted(self._retired, key=self._places.__getitem__),
                 "dimension": self.dimension,
                 "seed": self.seed,
                 "made": self._made,
@@ -193,7 +199,7 @@ class Bandit:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy[Any] | None = None) -> Bandit:
-        """Read what `save` wrote. A policy or merit that is not ours must be given again."""
+        """Read what `save` wrote; `policy` is needed where it is not ours or holds a function."""
         header, arrays = archive.read(path)
         try:
             found = _ours(header["policy"]) if policy is None else policy
@@ -241,9 +247,7 @@ class Bandit:
         if number in self._pending:
             return
         if isinstance(number, (int, np.integer)) and 0 <= number < self._made:
-            raise RewardGiven(
-                f"decision {number} was rewarded already: a decision is learned from once"
-            )
+            raise RewardGiven(f"decision {number} was rewarded or forgotten already")
         raise UnknownDecision(
             f"decision {number!r} does not exist: this bandit made {self._made} so far"
         )
@@ -254,9 +258,17 @@ class Bandit:
         )
 
 
+def _written(policy: Any) -> Any:
+    """Return a policy as a mapping, or nothing where it holds a function or is not ours."""
+    try:
+        return describe(policy) if type(policy).__name__ in KINDS else None
+    except ValueError:
+        return None
+
+
 def _ours(mapping: Any) -> Any:
-    if mapping["kind"] not in KINDS:
+    if mapping is None:
         raise ValueError(
-            f"{mapping['kind']} is not a policy of fairx: give it to load as policy=..."
+            "the policy is not ours or holds a function: give it as Bandit.load(path, policy)"
         )
     return build(mapping)

@@ -32,15 +32,15 @@ LOWEST, HIGHEST = -708.0, 709.0
 
 @kernel
 def exp(x: float) -> float:
-    """Return e**x, with `x` taken as at least -708 and at most 709.
+    """Return e**x; 0 below -708, and e**709 above 709.
 
     Examples
     --------
     >>> exp(1.0)
     2.718281828459045
     """
-    x = max(LOWEST, x)
-    x = min(HIGHEST, x)
+    tiny = x < LOWEST
+    x = min(HIGHEST, max(LOWEST, x))
     shifted = x * LOG2E + ROUND
     power = shifted - ROUND
     r = (x - power * LN2_HIGH) - power * LN2_LOW
@@ -50,7 +50,8 @@ def exp(x: float) -> float:
     middle = (E4 + E5 * r) + r2 * (E6 + E7 * r)
     high = (E8 + E9 * r) + r2 * (E10 + E11 * r) + r4 * E12
     bits = np.float64(shifted).view(np.int64)
-    return float((low + r4 * (middle + r4 * high)) * np.int64((bits + 1023) << 52).view(np.float64))
+    scale = np.int64((bits + 1023) << 52).view(np.float64)
+    return 0.0 if tiny else float((low + r4 * (middle + r4 * high)) * scale)
 
 
 @kernel

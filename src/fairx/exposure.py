@@ -90,7 +90,7 @@ def choose(probabilities: Vector, uniform: float) -> int:
     for i in range(len(probabilities)):
         reached += probabilities[i]
         slot += int(reached <= uniform)
-    while slot == len(probabilities) or probabilities[slot] == 0.0:
+    while slot > 0 and (slot == len(probabilities) or probabilities[slot] == 0.0):
         slot -= 1  # the sum fell short of 1 by rounding: take the last arm that has a chance
     return slot
 

@@ -21,8 +21,8 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
     Traceback (most recent call last):
     ValueError: epsilon must be a number from 0 to 1, not 2
     """
-    bounds = "finite" if low == -math.inf else f"at least {low:g}"
-    rule = f"a number from {low:g} to {high:g}" if high < math.inf else f"{bounds} and finite"
+    rule = "finite" if low == -math.inf else f"at least {low:g} and finite"
+    rule = rule if high == math.inf else f"a number from {low:g} to {high:g}"
     try:
         found = float(value)
     except (TypeError, ValueError):

@@ -68,7 +68,9 @@ def simulate(
     seed = rules.count("seed", seed, low=0)
     jobs = _cores() if jobs is None else rules.count("jobs", jobs)
     kernel = fitted(policy)
-    _check_merits(policy, judge, world_of(environment, _generator(seed, 0)))
+    # A prior has no `draw`, but other means in each run.
+    for run in run_numbers if not hasattr(environment, "draw") else run_numbers[:1]:
+        _check_merits(policy, judge, world_of(environment, _generator(seed, run)))
     plays = [_Play(kernel, environment, judge, marks, seed, run) for run in run_numbers]
     run_it = plays[0].compile()
     _run_all([functools.partial(one.go, run_it) for one in plays], rounds, jobs)
@@ -165,7 +167,7 @@ def _run_all(tasks: list[Callable[[_Watch], None]], rounds: int, jobs: int) -> N
 
 def _marks(checkpoints: int | Sequence[int], rounds: int) -> Indices:
     """Return the rounds to record at: increasing, the last one being `rounds`."""
-    if isinstance(checkpoints, int):
+    if isinstance(checkpoints, (int, np.integer)):
         count = min(rules.count("checkpoints", checkpoints), rounds)
         return np.array([(i + 1) * rounds // count for i in range(count)], np.int64)
     marks = np.array(

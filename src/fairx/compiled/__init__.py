@@ -6,12 +6,13 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 """
 
 from .entries import Entry, cache_directory, entry, interpreted, lowered
-from .records import record
+from .records import changed, record
 from .teaching import compilable, kernel, load, vector_kernel
 
 __all__ = [
     "Entry",
     "cache_directory",
+    "changed",
     "compilable",
     "entry",
     "interpreted",

@@ -41,10 +41,11 @@ class Entry:
         """
         if interpreted():
             return self.interpreted, records
-        run = self._kept if all(map(_is_ours, records)) else self._fresh
-        names = ", ".join(type(value).__name__ for value in records if hasattr(value, "_fields"))
+        ours = all(map(_is_ours, records))
+        run = self._kept if ours else self._fresh
+        names = ", ".join(map(_name, records))
         try:
-            with _says_what_it_waits_for(names):
+            with _says_what_it_waits_for(names, kept=ours):
                 low = tuple(map(lowered, records))
                 try_it(run, low)
         except Exception as error:  # noqa: BLE001 - Numba does not fail by errors of its own alone
@@ -67,11 +68,12 @@ class Entry:
         Without the reference counts of `_nrt`: ours is code that allocates nothing, and the
         counting took half of the time.
         """
-        numba = load()
+        numba, directory = load(), cache_directory()
+        options = OPTIONS | {"nogil": True, "_nrt": False, "cache": _can_write(directory)}
         found = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(cache_directory())
+        numba.config.CACHE_DIR = str(directory)
         try:
-            return numba.njit(nogil=True, cache=True, _nrt=False, **OPTIONS)(self.function)
+            return numba.njit(**options)(self.function)
         finally:
             numba.config.CACHE_DIR = found
 
@@ -98,6 +100,12 @@ def _compiled_function(function: FunctionType) -> Any:
     return load().njit(**OPTIONS)(function)
 
 
+def _name(record: Any) -> str:
+    """Return the name of a record's class, or of the one that it makes fit our loops."""
+    inner = getattr(record, "policy", getattr(record, "environment", record))
+    return type(inner).__name__
+
+
 def _is_ours(value: Any) -> bool:
     """Tell whether the digest of our sources covers all the code in `value`."""
     if callable(value):
@@ -114,6 +122,15 @@ def cache_directory() -> Path:
     return Path(os.environ.get("FAIRX_CACHE") or Path(home) / "fairx") / _digest_of_sources()
 
 
+def _can_write(directory: Path) -> bool:
+    """Tell whether there is a place to keep things: Numba would look for one of its own."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(directory, os.W_OK)
+
+
 @functools.cache
 def _digest_of_sources() -> str:
     sources = sorted(Path(__file__).parents[1].rglob("*.py"))
@@ -121,9 +138,10 @@ def _digest_of_sources() -> str:
 
 
 @contextmanager
-def _says_what_it_waits_for(names: str) -> Iterator[None]:
+def _says_what_it_waits_for(names: str, *, kept: bool) -> Iterator[None]:
     """Print one line if what follows takes longer than loading from the disk cache."""
-    line = f"fairx: compiling {names} (once; kept in {cache_directory().parent})\n"
+    where = f"once; kept in {cache_directory().parent}" if kept else "not ours, so not kept on disk"
+    line = f"fairx: compiling {names} ({where})\n"
     timer = threading.Timer(1.0, sys.stderr.write, [line])
     timer.daemon = True
     timer.start()

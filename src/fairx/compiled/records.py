@@ -15,7 +15,7 @@ def record(cls: type[R]) -> type[R]:
     """Make a named tuple cast whole numbers given for float fields, then check itself.
 
     The cast is not cosmetic: compiled `2**-2` of whole numbers is not 0.25. A record that has a
-    method `checked` returns what that returns.
+    method `checked` becomes what that returns, when it is made and when it is replaced.
     """
     plain = cls.__new__
 
@@ -25,7 +25,15 @@ def record(cls: type[R]) -> type[R]:
 
     checked.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
     cls.__new__ = checked  # type: ignore[method-assign, assignment]
+    cls._replace = lambda self, /, **fields: cls(**(self._asdict() | fields))  # type: ignore[attr-defined]
     return cls
+
+
+def changed(record: R, **fields: Any) -> R:
+    """Return a record with other values in some fields, unchecked: for `checked` itself."""
+    values: Any = record
+    new: R = values._make((values._asdict() | fields).values())
+    return new
 
 
 def as_declared(record: Any) -> list[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import changed, record
 from fairx.types import Indices, Matrix, Vector
 
 from . import base
@@ -34,7 +34,7 @@ class Bernoulli(NamedTuple):
         means = arm_means(self.means)
         for arm, mean in enumerate(means.tolist()):
             rules.number(f"means[{arm}]", mean, low=0, high=1)
-        return self._replace(means=means)
+        return changed(self, means=means)
 
     def world(self, rng: np.random.Generator | None) -> BernoulliWorld:
         """Return the inner form, the same for every run."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import changed, record
 from fairx.linear_algebra import dot, times
 from fairx.types import Indices, Matrix, Vector
 
@@ -49,7 +49,7 @@ class Linear(NamedTuple):
             raise ValueError(f"contexts must not be empty, but have shape {contexts.shape}")
         parameter = rules.array("parameter", self.parameter, (contexts.shape[2],))
         rules.number("noise_std", self.noise_std, low=0)
-        return self._replace(contexts=contexts, parameter=parameter)
+        return changed(self, contexts=contexts, parameter=parameter)
 
     def world(self, rng: np.random.Generator | None) -> LinearWorld:
         """Return the inner form, the same for every run."""
@@ -131,7 +131,7 @@ class LinearPrior(NamedTuple):
         rules.positive("prior_std", self.prior_std)
         dimension = np.shape(self.contexts)[-1] if np.ndim(self.contexts) else 0
         checked = Linear(self.contexts, np.zeros(dimension), self.noise_std)
-        return self._replace(contexts=checked.contexts)
+        return changed(self, contexts=checked.contexts)
 
     def world(self, rng: np.random.Generator) -> LinearWorld:
         """Draw the parameter of one run."""

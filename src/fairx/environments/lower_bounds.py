@@ -17,7 +17,7 @@ from .normal import Normal
 def minimum_merit_pair(rounds: int) -> tuple[Normal, Normal, PiecewiseLinear]:
     """Return the pair without a minimum merit: means (m, 2m) and (2m, 2m), merit the mean itself.
 
-    The merit is the identity from m = 1 / sqrt(rounds) up, 1-Lipschitz, with minimum m.
+    The merit is the identity from m = 1 / sqrt(rounds) to 4, and level outside: 1-Lipschitz.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def minimum_merit_pair(rounds: int) -> tuple[Normal, Normal, PiecewiseLinear]:
     (array([0.1, 0.2]), array([0.2, 0.2]), 0.1)
     """
     least = 1.0 / math.sqrt(rules.count("rounds", rounds))
-    merit = PiecewiseLinear((least, 2.0 * least, 2.0), (least, 2.0 * least, 2.0))
+    merit = PiecewiseLinear((least, 4.0), (least, 4.0))
     noise = math.sqrt(0.5)
     return Normal([least, 2 * least], noise), Normal([2 * least, 2 * least], noise), merit
 

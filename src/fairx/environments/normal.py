@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import changed, record
 from fairx.types import Indices, Matrix, Vector
 
 from . import base
@@ -34,7 +34,7 @@ class Normal(NamedTuple):
     def checked(self) -> Normal:
         """Refuse noise that is negative."""
         rules.number("std", self.std, low=0)
-        return self._replace(means=arm_means(self.means))
+        return changed(self, means=arm_means(self.means))
 
     def world(self, rng: np.random.Generator | None) -> NormalWorld:
         """Return the inner form, the same for every run."""

@@ -67,7 +67,9 @@ def searched_peak(merit: Merit, low: float, high: float, level: float) -> float:
         if value > found:
             best, found = mean, value
     left, right = max(low, best - step), min(high, best + step)
-    while right - left > 1e-9:
+    for _ in range(200):  # at most: where numbers are coarse, 1e-9 is out of reach
+        if right - left <= 1e-9:
+            break
         a, b = (
             right - 0.6180339887498949 * (right - left),
             left + 0.6180339887498949 * (right - left),

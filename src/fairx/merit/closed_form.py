@@ -150,6 +150,8 @@ class Power(NamedTuple):
     def lipschitz(self, low: float, high: float) -> float:
         """Return the slope at the high end for exponents above 1, at the low end below."""
         end = high if self.exponent >= 1 else low
+        if 0 < self.exponent < 1 and low + self.offset <= TINY:
+            return math.inf
         return self.log_slope(end) * exponential(self.log(end))
 
     def peak(self, low: float, high: float, level: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fairx import rules
-from fairx.compiled import kernel, record
+from fairx.compiled import changed, kernel, record
 from fairx.elementary import log
 
 
@@ -45,7 +45,7 @@ class PiecewiseLinear(NamedTuple):
                 raise ValueError(f"knots must increase, but {knot} follows {knots[i - 1]}")
             if i and value < values[i - 1]:
                 raise ValueError(f"merit must not decrease, but does at mean {knot}")
-        return self._replace(knots=knots, values=values)
+        return changed(self, knots=knots, values=values)
 
     def log(self, mean: float) -> float:
         """Return log f(mean)."""

@@ -23,7 +23,7 @@ class EG(NamedTuple):
     Notes
     -----
     Estimates start at 0, and ties go to the lowest arm. The deployed probabilities are the
-    mixture: 1 - epsilon on the best arm, and epsilon / K on each.
+    mixture: 1 - epsilon on the best arm, and epsilon / K on each. Draws no random numbers.
 
     Examples
     --------

@@ -33,7 +33,8 @@ class FairXEG(NamedTuple):
     Notes
     -----
     Estimates start at 0. The deployed probabilities are the mixture
-    (1 - epsilon) fair(estimates) + epsilon / K, and regret is that of the mixture.
+    (1 - epsilon) fair(estimates) + epsilon / K, and regret is that of the mixture. Draws
+    no random numbers.
 
     Examples
     --------

@@ -24,7 +24,8 @@ class FairXLinEG(NamedTuple):
     Notes
     -----
     The estimate starts at 0. The deployed probabilities are the mixture
-    (1 - epsilon) fair(estimates) + epsilon / K, and regret is that of the mixture.
+    (1 - epsilon) fair(estimates) + epsilon / K, and regret is that of the mixture. Draws
+    no random numbers.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import changed, record
 from fairx.merit import Merit
 from fairx.types import Indices, Matrix, Vector
 
@@ -65,7 +65,7 @@ class FairXLinUCB(NamedTuple):
         rules.positive("ridge", self.ridge)
         solvers = {"ascent": Ascent(), "gradient": Gradient()}
         solver = named("solver", self.solver, solvers)
-        return self._replace(beta=radius(self.beta), solver=solver)
+        return changed(self, beta=radius(self.beta), solver=solver)
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for room for whitened contexts, and some vectors."""

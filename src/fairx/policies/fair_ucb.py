@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import changed, record
 from fairx.exposure import put_all_on
 from fairx.merit import Merit
 from fairx.types import Indices, Matrix, Vector
@@ -60,7 +60,7 @@ class FairXUCB(NamedTuple):
         """Refuse a negative width; turn the solver's name into the solver."""
         rules.number("width", self.width, low=0)
         solvers = {"exact": Exact(), "gradient": Gradient()}
-        return self._replace(solver=named("solver", self.solver, solvers))
+        return changed(self, solver=named("solver", self.solver, solvers))
 
     @classmethod
     def for_horizon(cls, merit: Merit, rounds: int, arms: int, delta: float) -> FairXUCB:

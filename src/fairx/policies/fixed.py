@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import changed, record
 from fairx.exposure import share
 from fairx.merit import Merit
 from fairx.types import Indices, Matrix, Vector
@@ -49,7 +49,7 @@ class OptimalFair(NamedTuple):
         """Turn the means into a tuple of numbers."""
         means = rules.array("means", self.means, (None,))
         rules.count("the number of means", means.size)
-        return self._replace(means=tuple(means.tolist()))
+        return changed(self, means=tuple(means.tolist()))
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for nothing."""
@@ -106,8 +106,6 @@ class Uniform(NamedTuple):
     array([0.25, 0.25, 0.25, 0.25])
     """
 
-    whole: float = 1.0  # compiled records need a field
-
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for nothing."""
         return 0, 0
@@ -127,7 +125,7 @@ class Uniform(NamedTuple):
     ) -> None:
         """Divide by the number of arms on offer."""
         for slot in range(len(arms)):
-            out[slot] = self.whole / len(arms)
+            out[slot] = 1.0 / len(arms)
 
     def absorb(self, state: Shares, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Learn nothing."""

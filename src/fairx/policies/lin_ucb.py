@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import changed, record
 from fairx.exposure import highest, put_all_on
 from fairx.types import Indices, Matrix, Vector
 
@@ -24,8 +24,8 @@ class LinUCB(NamedTuple):
     Notes
     -----
     `beta` is a number or `Confidence(norm, delta)`, as for `FairXLinUCB`; ties go to the lowest arm.
-    The deployed policy puts all exposure on one arm. Each bound costs O(d^2), whatever the library:
-    this is the one policy here whose rounds cost O(K d^2). Draws no random numbers.
+    The deployed policy puts all exposure on one arm. Each of the K bounds costs O(d^2). Draws no
+    random numbers.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class LinUCB(NamedTuple):
     def checked(self) -> LinUCB:
         """Turn a number into a radius."""
         rules.positive("ridge", self.ridge)
-        return self._replace(beta=radius(self.beta))
+        return changed(self, beta=radius(self.beta))
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for room for two vectors."""

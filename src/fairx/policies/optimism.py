@@ -53,6 +53,11 @@ class Exact(NamedTuple):
 
     passes: int = PASSES
 
+    def checked(self) -> Exact:
+        """Refuse passes that lead nowhere."""
+        rules.count("passes", self.passes)
+        return self
+
     def deploy_optimum(
         self, merit: Merit, state: Box, arms: Indices, work: Vector, out: Vector
     ) -> None:

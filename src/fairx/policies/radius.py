@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from fairx import rules
 from fairx.compiled import compilable, record
+from fairx.elementary import log
 
 PI_SQUARED_THIRD = math.pi**2 / 3
 
@@ -55,13 +56,13 @@ class Confidence(NamedTuple):
     def checked(self) -> Confidence:
         """Refuse a probability outside 0 to 1."""
         rules.number("norm", self.norm, low=0)
-        rules.number("delta", rules.positive("delta", self.delta), high=1)
+        rules.number("delta", rules.positive("delta", self.delta), low=0, high=1)
         return self
 
     def squared_radius(self, t: float, dimension: int) -> float:
         """Return beta, which grows like d ln t."""
-        spread = dimension * math.log(1.0 + t / dimension)
-        spread += 2.0 * math.log(PI_SQUARED_THIRD * t * t / self.delta)
+        spread = dimension * log(1.0 + t / dimension)
+        spread += 2.0 * log(PI_SQUARED_THIRD * t * t / self.delta)
         return (self.norm + math.sqrt(spread)) ** 2
 
 
