@@ -218,9 +218,7 @@ def test_bad_contexts_are_refused_and_change_nothing() -> None:
 
 
 def test_arms_must_be_numbers_or_texts_to_be_saved(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match=r"arms must be numbers or texts to be saved, not \(1, 2\)"
-    ):
+    with pytest.raises(TypeError, match=r"arms must be numbers or texts to be saved, not \(1, 2\)"):
         bandit(arms=[(1, 2), "b"]).save(tmp_path / "bandit.npz")
 
 

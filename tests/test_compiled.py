@@ -154,9 +154,21 @@ def test_without_a_place_for_the_cache_nothing_is_kept(tmp_path: Path) -> None:
     assert not list(Path(fairx.__file__).parent.rglob("*.nbc"))
 
 
+class Plain(NamedTuple):
+    """A policy of somebody's without settings."""
+
+    def start(self, arms: int, dimension: int) -> Any:
+        return np.zeros(arms)
+
+    def probabilities(self, state: Any, arms: Any, contexts: Any, rng: np.random.Generator) -> Any:
+        return np.full(arms.size, 1 / arms.size)
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        state[arm] += reward
+
+
 def test_a_record_without_settings_still_compiles() -> None:
-    policy = Uniform()
-    found = policy.probabilities(
-        policy.start(3), np.arange(3), np.empty((3, 0)), np.random.default_rng(0)
-    )
-    assert found.tolist() == [1 / 3] * 3
+    merit, world = Exponential(1), Bernoulli([0.1, 0.2])
+    ours = simulate(Uniform(), world, merit, rounds=50, seed=1)
+    found = simulate(Plain(), world, merit, rounds=50, seed=1)
+    np.testing.assert_array_equal(ours.pulls, found.pulls)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -91,8 +91,24 @@ def lowered(value: Any) -> Any:
         return value
     if not hasattr(value, "_fields"):
         return tuple(map(lowered, value))
+    if not value:
+        return _with_a_field(type(value))
     kind: Any = type(value)
     return kind._make(map(lowered, as_declared(value)))
+
+
+class _NoSettings(NamedTuple):
+    empty: bool
+
+
+@functools.cache
+def _with_a_field(kind: Any) -> Any:
+    """Return a record with the methods of `kind`, and the one field that Numba wants."""
+    twin: Any = type(kind.__name__, (_NoSettings,), {})
+    for name, method in vars(kind).items():
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(twin, name, method)
+    return twin(True)
 
 
 @functools.cache

@@ -106,6 +106,13 @@ class Uniform(NamedTuple):
     array([0.25, 0.25, 0.25, 0.25])
     """
 
+    whole: float = 1.0  # what is divided: Numba needs a record to have a field
+
+    def checked(self) -> Uniform:
+        """Refuse to divide anything but 1."""
+        rules.number("whole", self.whole, low=1, high=1)
+        return self
+
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for nothing."""
         return 0, 0
@@ -125,7 +132,7 @@ class Uniform(NamedTuple):
     ) -> None:
         """Divide by the number of arms on offer."""
         for slot in range(len(arms)):
-            out[slot] = 1.0 / len(arms)
+            out[slot] = self.whole / len(arms)
 
     def absorb(self, state: Shares, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Learn nothing."""
