@@ -15,6 +15,9 @@ from fairx.types import Matrix, Vector
 from .ridge import Ridge, whiten
 
 
+HALVINGS = 8
+
+
 @compilable
 class EllipsoidSolver(Protocol):
     """A way to find the optimistic parameter."""
@@ -32,8 +35,9 @@ class Ascent(NamedTuple):
 
     With whitened contexts Y (rows of length sqrt(x' V^-1 x)) the ellipsoid is a ball, and its best
     point for a given gradient g of the objective is Y'g / |Y'g| times the radius; repeating this
-    climbs. It starts from the estimate, and from where each of the arms with the largest upper
-    bounds reaches it; it stops when a step gains less than `tolerance` of all that was gained.
+    climbs, and a step that would lead down is halved until it leads up. It starts from the
+    estimate, and from where each of the arms with the largest upper bounds reaches it; it stops
+    when a step gains less than `tolerance` of all that was gained.
     """
 
     starts: int = 3
@@ -109,6 +113,13 @@ def climb(
         reach(climber, gradient, tried)
         share(merit, tried, out)
         found = uphill(merit, tried, out, slopes)
+        for _ in range(HALVINGS):
+            if found > reached:
+                break
+            for arm in range(k):  # the point half way is in the ball, and so are its means
+                tried[arm] = 0.5 * (tried[arm] + means[arm])
+            share(merit, tried, out)
+            found = uphill(merit, tried, out, slopes)
         if not found > reached:
             break
         gain = found - reached
