@@ -14,7 +14,6 @@ from fairx.types import Matrix, Vector
 
 from .ridge import Ridge, whiten
 
-
 HALVINGS = 8
 
 
