@@ -156,20 +156,34 @@ static void add_outer(int d, double scale, const double *x, const double *y, dou
 static void scaled_identity(int d, double scale, double *A) {
   for (int i = 0; i < d; i++) A[i * d + i] = scale;
 }
-/* Potter's update: R'R = V^-1 follows V + x x', and the estimate follows the reward. */
-static void regress(int d, double *R, double *estimate, const double *x, double reward, double *rooted, double *change) {
-  times(d, d, R, x, rooted);
-  transpose_times(d, d, R, rooted, change);
-  double spread = 1 + dot(d, rooted, rooted), surprise = (reward - dot(d, x, estimate)) / spread;
-  for (int i = 0; i < d; i++) estimate[i] += surprise * change[i];
-  add_outer(d, -1 / (spread + sqrt(spread)), rooted, change, R);
+static void prior(int d, double ridge, double *W, double *D) {
+  scaled_identity(d, 1, W);
+  for (int i = 0; i < d; i++) D[i] = 1 / ridge;
+}
+/* Bierman's update: V^-1 = W'DW, W unit lower triangular, follows V + x x', and the estimate the reward. */
+static void regress(int d, double *W, double *D, double *estimate, const double *x, double reward, double *gain) {
+  double spread = 1;
+  for (int j = 0; j < d; j++) {
+    double *row = W + j * d, turned = dot(j + 1, row, x);
+    double scaled = D[j] * turned, before = spread, step = -turned / before;
+    spread += turned * scaled;
+    D[j] *= before / spread;
+    for (int i = 0; i < j; i++) {
+      double old = row[i];
+      row[i] = old + step * gain[i];
+      gain[i] += old * scaled;
+    }
+    gain[j] = scaled;
+  }
+  double surprise = (reward - dot(d, x, estimate)) / spread;
+  for (int i = 0; i < d; i++) estimate[i] += surprise * gain[i];
 }
 #define LINEAR(name) void name(long T, int N, int K, int d, const double *X, const double *theta, \
   double c, double noise, double first, double second, uint64_t seed, double *total)
 #define NEW_LINEAR NEW(mu, K); NEW(m, K); NEW(p, K); NEW(fair, K); \
-  NEW(R, d * d); NEW(estimate, d); NEW(rooted, d); NEW(change, d); NEW(parameter, d)
+  NEW(W, d * d); NEW(D, d); NEW(estimate, d); NEW(gain, d); NEW(parameter, d)
 #define FREE_LINEAR free(mu); free(m); free(p); free(fair); \
-  free(R); free(estimate); free(rooted); free(change); free(parameter)
+  free(W); free(D); free(estimate); free(gain); free(parameter)
 static const double *show(int N, int K, int d, const double *X, const double *theta, double c, rng_t *r, double *mu, double *fair) {
   const double *example = X + (long)(uniform(r) * N) * K * d;
   times(K, d, example, theta, mu);
@@ -179,23 +193,23 @@ static const double *show(int N, int K, int d, const double *X, const double *th
 
 LINEAR(fair_lin_ts) { /* first: standard deviation of the prior, second: of the rewards */
   rng_t r = {seed}; NEW_LINEAR; NEW(z, d);
-  scaled_identity(d, first / second, R);
+  prior(d, second * second / (first * first), W, D);
   for (long t = 0; t < T; t++) {
     const double *x = show(N, K, d, X, theta, c, &r, mu, fair);
-    for (int i = 0; i < d; i++) z[i] = normal(&r);
-    transpose_times(d, d, R, z, parameter);
-    for (int i = 0; i < d; i++) parameter[i] = estimate[i] + second * parameter[i];
+    for (int i = 0; i < d; i++) z[i] = second * sqrt(D[i]) * normal(&r);
+    memcpy(parameter, estimate, d * sizeof(double));
+    for (int i = 0; i < d; i++) for (int j = 0; j <= i; j++) parameter[j] += W[i * d + j] * z[i];
     times(K, d, x, parameter, m);
     share(K, c, m, p);
     int a = choose(K, p, &r);
     judge(K, fair, p, mu, total);
-    regress(d, R, estimate, x + a * d, mu[a] + noise * normal(&r), rooted, change);
+    regress(d, W, D, estimate, x + a * d, mu[a] + noise * normal(&r), gain);
   }
   free(z); FREE_LINEAR;
 }
 LINEAR(fair_lin_eg) { /* first: epsilon, second: ridge */
   rng_t r = {seed}; NEW_LINEAR;
-  scaled_identity(d, 1 / sqrt(second), R);
+  prior(d, second, W, D);
   for (long t = 0; t < T; t++) {
     const double *x = show(N, K, d, X, theta, c, &r, mu, fair);
     times(K, d, x, estimate, m);
@@ -203,14 +217,14 @@ LINEAR(fair_lin_eg) { /* first: epsilon, second: ridge */
     for (int a = 0; a < K; a++) p[a] = (1 - first) * p[a] + first / K;
     int a = choose(K, p, &r);
     judge(K, fair, p, mu, total);
-    regress(d, R, estimate, x + a * d, mu[a] + noise * normal(&r), rooted, change);
+    regress(d, W, D, estimate, x + a * d, mu[a] + noise * normal(&r), gain);
   }
   FREE_LINEAR;
 }
 LINEAR(fair_lin_ucb) { /* first: beta, second: ridge; ten steps of 0.01, scaled back into the ellipsoid */
   rng_t r = {seed}; NEW_LINEAR; NEW(V, d * d); NEW(away, d); NEW(stretched, d);
   double radius = sqrt(first);
-  scaled_identity(d, 1 / sqrt(second), R);
+  prior(d, second, W, D);
   scaled_identity(d, second, V);
   for (long t = 0; t < T; t++) {
     const double *x = show(N, K, d, X, theta, c, &r, mu, fair);
@@ -230,7 +244,7 @@ LINEAR(fair_lin_ucb) { /* first: beta, second: ridge; ten steps of 0.01, scaled 
     share(K, c, m, p);
     int a = choose(K, p, &r);
     judge(K, fair, p, mu, total);
-    regress(d, R, estimate, x + a * d, mu[a] + noise * normal(&r), rooted, change);
+    regress(d, W, D, estimate, x + a * d, mu[a] + noise * normal(&r), gain);
     add_outer(d, 1, x + a * d, x + a * d, V);
   }
   free(V); free(away); free(stretched); FREE_LINEAR;

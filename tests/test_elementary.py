@@ -8,7 +8,14 @@ from hypothesis import given
 from strategies import floats
 
 from fairx.elementary import exp, log, sine_and_cosine
-from fairx.linear_algebra import add_outer, dot, four_products, times, transpose_times
+from fairx.linear_algebra import (
+    add_outer,
+    dot,
+    four_products,
+    times,
+    transpose_times,
+    triangle_times,
+)
 
 
 @given(floats(-700, 700))
@@ -41,10 +48,12 @@ def test_products_of_matrices(size: int) -> None:
     assert dot(x, y) == pytest.approx(x @ y, abs=1e-13)
     times(matrix, x, out)
     np.testing.assert_allclose(out, matrix @ x, atol=1e-13)
+    triangle_times(np.tril(matrix), x, out)
+    np.testing.assert_allclose(out, np.tril(matrix) @ x, atol=1e-13)
     transpose_times(matrix, x, out)
     np.testing.assert_allclose(out, matrix.T @ x, atol=1e-13)
     if size >= 4:
-        np.testing.assert_allclose(four_products(matrix, 0, x), matrix[:4] @ x, atol=1e-13)
+        np.testing.assert_allclose(four_products(matrix, 0, x, size), matrix[:4] @ x, atol=1e-13)
     added = matrix.copy()
     add_outer(added, 0.5, x, y)
     np.testing.assert_allclose(added, matrix + 0.5 * np.outer(x, y), atol=1e-13)

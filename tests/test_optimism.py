@@ -152,7 +152,7 @@ def random_state(rng: Any, dimension: int, observations: int, ridge: float) -> R
 def ellipsoid_value(solver: Any, merit: Any, state: Ridge, radius: float, contexts: Any) -> float:
     """Return the value at the point the solver chose: the one its probabilities are fair to."""
     arms, dimension = contexts.shape
-    work, out = np.zeros(arms * dimension + 6 * arms + 3 * dimension), np.empty(arms)
+    work, out = np.zeros((arms + 1) * (dimension + 8) + 6 * arms + 2 * dimension), np.empty(arms)
     solver.deploy_within(merit, state, radius, contexts, work, out)
     means = work[2 * arms : 3 * arms] if isinstance(solver, Ascent) else work[:arms]
     np.testing.assert_allclose(oracles.fair(merit, means), out, atol=1e-9)
@@ -184,7 +184,7 @@ def test_the_points_chosen_are_within_the_ellipsoid() -> None:
     state, contexts = random_state(rng, 4, 30, 1.0), np.eye(4)
     merit, radius = Exponential(5), 0.7
     for solver in (Ascent(), Gradient(steps=200, rate=0.5)):
-        work, out = np.zeros(100), np.empty(4)
+        work, out = np.zeros(200), np.empty(4)
         solver.deploy_within(merit, state, radius, contexts, work, out)
         parameter = work[8:12]  # with unit contexts the means are the parameter
         away = parameter - state.estimate

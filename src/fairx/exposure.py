@@ -30,56 +30,51 @@ def fair_probabilities(merit: Merit, means: npt.ArrayLike) -> Vector:
 
 
 @kernel
-def share(merit: Merit, means: Vector, out: Vector) -> None:
-    """Write the fair probabilities of `means` to `out`, which may be the same array."""
-    n = len(out)
+def weigh(merit: Merit, means: Vector, out: Vector) -> float:
+    """Write the merits of `means`, the largest of them as 1; return their sum."""
     top = -math.inf
-    for slot in range(n):
+    for slot in range(len(out)):
         out[slot] = merit.log(means[slot])
         top = max(top, out[slot])
     if top == -math.inf:  # no arm has merit: none is to be preferred
         top = 0.0
-        for slot in range(n):
+        for slot in range(len(out)):
             out[slot] = 0.0
-    for slot in range(n):
+    for slot in range(len(out)):
         out[slot] = exp(out[slot] - top)
-    normalise(out)
-
-
-@kernel
-def normalise(weights: Vector) -> None:
-    """Divide positive weights by their sum."""
     total = 0.0
-    for slot in range(len(weights)):
-        total += weights[slot]
-    each = 1.0 / total
-    for slot in range(len(weights)):
-        weights[slot] *= each
+    for slot in range(len(out)):
+        total += out[slot]
+    return total
 
 
 @kernel
-def value(merit: Merit, means: Vector) -> float:
+def share(merit: Merit, means: Vector, out: Vector) -> None:
+    """Write the fair probabilities of `means` to `out`, which may be the same array."""
+    each = 1.0 / weigh(merit, means, out)
+    for slot in range(len(out)):
+        out[slot] *= each
+
+
+@kernel
+def value(merit: Merit, means: Vector, work: Vector) -> float:
     """Return the expected reward that `means` promise under their own fair probabilities."""
-    top = -math.inf
+    total, weighted = weigh(merit, means, work), 0.0
     for slot in range(len(means)):
-        top = max(top, merit.log(means[slot]))
-    total, weighted = 0.0, 0.0
-    for slot in range(len(means)):
-        weight = exp(merit.log(means[slot]) - top) if top > -math.inf else 1.0
-        total += weight
-        weighted += weight * means[slot]
+        weighted += work[slot] * means[slot]
     return weighted / total
 
 
 @kernel
-def uphill(merit: Merit, means: Vector, probabilities: Vector, out: Vector) -> float:
-    """Write the gradient of `value` to `out`, given its fair probabilities; return the value."""
-    expected = 0.0
+def uphill(merit: Merit, means: Vector, out: Vector) -> float:
+    """Write the gradient of `value` to `out`, and return the value."""
+    total, weighted = weigh(merit, means, out), 0.0
     for slot in range(len(out)):
-        expected += probabilities[slot] * means[slot]
+        weighted += out[slot] * means[slot]
+    each, expected = 1.0 / total, weighted / total
     for slot in range(len(out)):
         slope = merit.log_slope(means[slot])
-        out[slot] = probabilities[slot] * (1.0 + slope * (means[slot] - expected))
+        out[slot] *= each * (1.0 + slope * (means[slot] - expected))
     return expected
 
 

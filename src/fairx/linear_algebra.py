@@ -9,11 +9,14 @@ LANES = 8
 
 
 @vector_kernel(rows=1)
-def one_product(matrix: Matrix, first: int, x: Vector) -> tuple[float]:
-    """Return row `first` of `matrix` . x: eight sums side by side, added up at the end."""
+def one_product(matrix: Matrix, first: int, x: Vector, length: int) -> tuple[float]:
+    """Return row `first` of `matrix` . x, of which only the first `length` places count.
+
+    Eight sums run side by side and are added up at the end.
+    """
     row = matrix[first]
     a = b = c = d = e = f = g = h = 0.0
-    whole = len(x) // LANES * LANES
+    whole = length // LANES * LANES
     for i in range(0, whole, LANES):
         a += row[i] * x[i]
         b += row[i + 1] * x[i + 1]
@@ -23,16 +26,20 @@ def one_product(matrix: Matrix, first: int, x: Vector) -> tuple[float]:
         f += row[i + 5] * x[i + 5]
         g += row[i + 6] * x[i + 6]
         h += row[i + 7] * x[i + 7]
-    for i in range(whole, len(x)):
+    for i in range(whole, length):
         a += row[i] * x[i]
     return (((a + b) + (c + d)) + ((e + f) + (g + h)),)
 
 
 @vector_kernel(rows=4)
-def four_products(matrix: Matrix, first: int, x: Vector) -> tuple[float, float, float, float]:
+def four_products(
+    matrix: Matrix, first: int, x: Vector, length: int
+) -> tuple[float, float, float, float]:
     """Return rows `first` to `first` + 3 of `matrix` . x."""
-    a, b = one_product(matrix, first, x)[0], one_product(matrix, first + 1, x)[0]
-    return a, b, one_product(matrix, first + 2, x)[0], one_product(matrix, first + 3, x)[0]
+    (a,), (b,) = one_product(matrix, first, x, length), one_product(matrix, first + 1, x, length)
+    (c,) = one_product(matrix, first + 2, x, length)
+    (d,) = one_product(matrix, first + 3, x, length)
+    return a, b, c, d
 
 
 @kernel
@@ -45,7 +52,7 @@ def dot(x: Vector, y: Vector) -> float:
     >>> float(dot(np.arange(9.0), np.ones(9)))
     36.0
     """
-    return one_product(x.reshape((1, len(x))), 0, y)[0]
+    return one_product(x.reshape((1, len(x))), 0, y, len(x))[0]
 
 
 @kernel
@@ -53,9 +60,21 @@ def times(matrix: Matrix, x: Vector, out: Vector) -> None:
     """Write matrix . x."""
     whole = len(out) // 4 * 4
     for i in range(0, whole, 4):
-        out[i], out[i + 1], out[i + 2], out[i + 3] = four_products(matrix, i, x)
+        out[i], out[i + 1], out[i + 2], out[i + 3] = four_products(matrix, i, x, len(x))
     for i in range(whole, len(out)):
-        out[i] = one_product(matrix, i, x)[0]
+        out[i] = one_product(matrix, i, x, len(x))[0]
+
+
+@kernel
+def triangle_times(matrix: Matrix, x: Vector, out: Vector) -> None:
+    """Write matrix . x for a lower triangular matrix: what lies above is not looked at much."""
+    n = len(x)
+    whole = n // 4 * 4
+    for i in range(0, whole, 4):
+        length = min(n, (i // LANES + 1) * LANES)  # whole lanes: the zeros in them do no harm
+        out[i], out[i + 1], out[i + 2], out[i + 3] = four_products(matrix, i, x, length)
+    for i in range(whole, n):
+        out[i] = one_product(matrix, i, x, n)[0]
 
 
 @kernel

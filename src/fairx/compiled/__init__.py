@@ -7,7 +7,7 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 
 from .entries import Entry, cache_directory, entry, interpreted, lowered
 from .records import changed, record
-from .teaching import compilable, kernel, load, vector_kernel
+from .teaching import compilable, kernel, load, outlined, vector_kernel
 
 __all__ = [
     "Entry",
@@ -19,6 +19,7 @@ __all__ = [
     "kernel",
     "load",
     "lowered",
+    "outlined",
     "record",
     "vector_kernel",
 ]

@@ -13,7 +13,7 @@ LANES = 8
 
 
 def inner_products(rows: int) -> Any:
-    """Return a compiled function (matrix, first, x) of `rows` inner products at once."""
+    """Return a compiled function (matrix, first, x, length) of `rows` inner products at once."""
     import numba.core.cgutils
     import numba.extending
     from llvmlite import ir
@@ -24,12 +24,12 @@ def inner_products(rows: int) -> Any:
     lanes = ir.VectorType(ir.DoubleType(), LANES)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        matrix_type, _, x_type = signature.args
+        matrix_type, _, x_type, _ = signature.args
         matrix = context.make_array(matrix_type)(context, builder, arguments[0])
         x = context.make_array(x_type)(context, builder, arguments[2])
-        length = builder.extract_value(x.shape, 0)
+        stride, length = builder.extract_value(x.shape, 0), arguments[3]
         starts = [
-            builder.mul(builder.add(arguments[1], length.type(row)), length) for row in range(rows)
+            builder.mul(builder.add(arguments[1], length.type(row)), stride) for row in range(rows)
         ]
         sums = [
             cgutils.alloca_once_value(builder, ir.Constant(lanes, [0.0] * LANES)) for _ in starts
@@ -66,7 +66,8 @@ def inner_products(rows: int) -> Any:
         return context.make_tuple(builder, signature.return_type, results)
 
     @numba.extending.intrinsic
-    def products(typing_context, matrix, first, x):  # type: ignore[no-untyped-def]
-        return types.UniTuple(types.float64, rows)(matrix, types.int64, x), generate
+    def products(typing_context, matrix, first, x, length):  # type: ignore[no-untyped-def]
+        result = types.UniTuple(types.float64, rows)
+        return result(matrix, types.int64, x, types.int64), generate
 
     return products

@@ -53,6 +53,12 @@ def kernel(function: F) -> F:
     return function
 
 
+def outlined(function: F) -> F:
+    """Do as `kernel`, but without a copy in each caller: for what is long and called often."""
+    _declare(lambda numba: numba.extending.register_jitable(**OPTIONS)(function))
+    return function
+
+
 def vector_kernel(rows: int) -> Callable[[F], F]:
     """Let compiled code use explicit vector code for `rows` inner products (see `lanes`)."""
 
@@ -118,8 +124,8 @@ def _teach_vectors(numba: Any, function: Callable[..., Any], rows: int) -> None:
     products = inner_products(rows)
 
     @numba.extending.overload(function, jit_options=INNER)
-    def find(matrix, first, x):  # type: ignore[no-untyped-def]
-        return lambda matrix, first, x: products(matrix, first, x)
+    def find(matrix, first, x, length):  # type: ignore[no-untyped-def]
+        return lambda matrix, first, x, length: products(matrix, first, x, length)
 
 
 def _teach_ranges(numba: Any) -> None:

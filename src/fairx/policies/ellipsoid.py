@@ -6,13 +6,13 @@ import math
 from typing import NamedTuple, Protocol
 
 from fairx import rules
-from fairx.compiled import compilable, kernel, record
+from fairx.compiled import compilable, kernel, outlined, record
 from fairx.exposure import highest, share, uphill
-from fairx.linear_algebra import dot, times, transpose_times
+from fairx.linear_algebra import LANES, dot, times, transpose_times
 from fairx.merit import Merit
 from fairx.types import Matrix, Vector
 
-from .ridge import Ridge, whiten
+from .ridge import Ridge, roots_of_scales, whiten
 
 HALVINGS = 8
 
@@ -41,7 +41,7 @@ class Ascent(NamedTuple):
 
     starts: int = 3
     steps: int = 30
-    tolerance: float = 1e-3
+    tolerance: float = 3e-3
 
     def checked(self) -> Ascent:
         """Refuse steps that lead nowhere."""
@@ -55,25 +55,30 @@ class Ascent(NamedTuple):
     ) -> None:
         """Climb from each start and keep the highest end."""
         k, d = contexts.shape
-        centre, bounds, best, rest = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
-        white = rest[: k * d].reshape((k, d))
+        centre, bounds, best, means = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
+        buffers, rest = work[4 * k : 6 * k], work[6 * k :]
+        wide = (d + LANES - 1) // LANES * LANES  # whole lanes, the last filled up with zeros
+        gradient, white = rest[:wide], rest[wide : wide + k * wide].reshape((k, wide))
         climber = Climber(centre, white, radius, self.steps, self.tolerance)
-        means, gradient, buffers = rest[k * d : k * d + k], rest[k * d + k :], rest[k * d + k + d :]
+        roots_of_scales(state, gradient[:d])
         times(contexts, state.estimate, centre)
         for arm in range(k):
-            whiten(state, contexts[arm], white[arm])
-            bounds[arm] = centre[arm] + radius * math.sqrt(dot(white[arm], white[arm]))
+            size = whiten(state, gradient[:d], contexts[arm], white[arm, :d])
+            for i in range(d, wide):
+                white[arm, i] = 0.0
+            bounds[arm] = centre[arm] + radius * size
             best[arm] = centre[arm]
-        reached = climb(climber, merit, best, gradient[:d], buffers, out)
+        reached = climb(climber, merit, best, gradient, buffers)
         for _ in range(1, min(self.starts, k + 1)):
             arm = highest(bounds)
             bounds[arm] = -math.inf
-            reach(climber, white[arm], means)
-            found = climb(climber, merit, means, gradient[:d], buffers, out)
+            if arm == highest(best):
+                continue  # the best end so far favours this arm: it would climb there again
+            reach(climber, white[arm], means[:k])
+            found = climb(climber, merit, means[:k], gradient, buffers)
             if found > reached:
                 reached = found
-                for i in range(k):
-                    best[i] = means[i]
+                copy(means[:k], best)
         share(merit, best, out)
 
 
@@ -97,34 +102,35 @@ def reach(climber: Climber, gradient: Vector, means: Vector) -> None:
         means[arm] = climber.centre[arm] + scale * means[arm]
 
 
-@kernel
-def climb(
-    climber: Climber, merit: Merit, means: Vector, gradient: Vector, work: Vector, out: Vector
-) -> float:
+@outlined
+def climb(climber: Climber, merit: Merit, means: Vector, gradient: Vector, work: Vector) -> float:
     """Move `means` uphill until a step gains little; return the value they reach."""
     k = len(means)
     slopes, tried = work[:k], work[k : 2 * k]
-    share(merit, means, out)
-    start = uphill(merit, means, out, slopes)
-    reached = start
-    for _ in range(climber.steps):
-        transpose_times(climber.white, slopes, gradient)
-        reach(climber, gradient, tried)
-        share(merit, tried, out)
-        found = uphill(merit, tried, out, slopes)
-        for _ in range(HALVINGS):
-            if found > reached:
+    copy(means, tried)
+    start, reached, halved = 0.0, -math.inf, 0
+    for step in range(climber.steps):
+        found = uphill(merit, tried, slopes)
+        if found > reached:
+            start = start if step else found
+            little = climber.tolerance * (found - start) > found - reached
+            copy(tried, means)
+            reached, halved = found, 0
+            if little:
                 break
+            transpose_times(climber.white, slopes, gradient)
+            reach(climber, gradient, tried)
+        elif halved < HALVINGS:
+            halved += 1
             for arm in range(k):  # the point half way is in the ball, and so are its means
                 tried[arm] = 0.5 * (tried[arm] + means[arm])
-            share(merit, tried, out)
-            found = uphill(merit, tried, out, slopes)
-        if not found > reached:
-            break
-        gain = found - reached
-        reached = found
-        for arm in range(k):
-            means[arm] = tried[arm]
-        if gain < climber.tolerance * (reached - start):
+        else:
             break
     return reached
+
+
+@kernel
+def copy(values: Vector, out: Vector) -> None:
+    """Write `values` to `out`."""
+    for i in range(len(values)):
+        out[i] = values[i]

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import changed, record
+from fairx.linear_algebra import LANES
 from fairx.merit import Merit
 from fairx.types import Indices, Matrix, Vector
 
@@ -69,7 +70,7 @@ class FairXLinUCB(NamedTuple):
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for room for whitened contexts, and some vectors."""
-        return 0, arms * dimension + 6 * arms + 3 * dimension
+        return 0, (arms + 1) * (dimension + LANES) + 6 * arms + 2 * dimension
 
     def start(self, arms: int, dimension: int) -> Ridge:
         """Return an empty regression (line 2)."""

@@ -38,8 +38,7 @@ class Gradient(NamedTuple):
         for slot in range(n):
             optimistic[slot] = state.reward_sums[arms[slot]] / state.pulls[arms[slot]]
         for _ in range(self.steps):
-            share(merit, optimistic, out)
-            uphill(merit, optimistic, out, slopes)
+            uphill(merit, optimistic, slopes)
             for slot in range(n):
                 arm = arms[slot]
                 moved = optimistic[slot] + self.rate * slopes[slot]
@@ -61,8 +60,7 @@ class Gradient(NamedTuple):
             parameter[i] = state.estimate[i]
         for _ in range(self.steps):
             times(contexts, parameter, means)
-            share(merit, means, out)
-            uphill(merit, means, out, slopes)
+            uphill(merit, means, slopes)
             transpose_times(contexts, slopes, away)
             for i in range(d):
                 away[i] = parameter[i] + self.rate * away[i] - state.estimate[i]

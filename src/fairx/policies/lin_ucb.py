@@ -14,7 +14,7 @@ from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
 from .radius import radius
-from .ridge import Ridge, half_width, new_ridge, predict, regress
+from .ridge import Ridge, new_ridge, predict, regress, roots_of_scales, whiten
 
 
 @record
@@ -67,9 +67,11 @@ class LinUCB(NamedTuple):
         """Play the highest bound."""
         t = state.observations[0] + 1.0
         size = math.sqrt(self.beta.squared_radius(t, contexts.shape[1]))
+        roots, white = work[: contexts.shape[1]], work[contexts.shape[1] :]
+        roots_of_scales(state, roots)
         predict(state, contexts, out)
         for slot in range(len(arms)):
-            out[slot] += size * half_width(state, contexts[slot], work)
+            out[slot] += size * whiten(state, roots, contexts[slot], white)
         put_all_on(highest(out), out)
 
     def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:

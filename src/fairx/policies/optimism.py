@@ -63,7 +63,7 @@ class Exact(NamedTuple):
     ) -> None:
         """Let the value rise until it no longer does."""
         if not (merit.is_log_concave() and climb_ends(state, arms, self.passes, out)):
-            climb_peaks(merit, state, arms, self.passes, out)
+            climb_peaks(merit, state, arms, self.passes, work[: len(arms)], out)
 
 
 def empty_box(arms: int) -> Box:
@@ -123,23 +123,27 @@ def climb_ends(state: Box, arms: Indices, passes: int, out: Vector) -> bool:
 
 
 @kernel
-def climb_peaks(merit: Merit, state: Box, arms: Indices, passes: int, out: Vector) -> None:
+def climb_peaks(
+    merit: Merit, state: Box, arms: Indices, passes: int, work: Vector, out: Vector
+) -> None:
     """Climb for any merit and any size of merits: slower, as nothing is kept between rounds."""
     used = -math.inf
-    level = promised_by_peaks(merit, used, state, arms, out)
+    level = promised_by_peaks(merit, used, state, arms, work, out)
     for _ in range(passes):
-        reached = promised_by_peaks(merit, level, state, arms, out)
+        reached = promised_by_peaks(merit, level, state, arms, work, out)
         if not reached > level:
-            promised_by_peaks(merit, used, state, arms, out)
+            promised_by_peaks(merit, used, state, arms, work, out)
             break
         used, level = level, reached
     share(merit, out, out)
 
 
 @kernel
-def promised_by_peaks(merit: Merit, level: float, state: Box, arms: Indices, out: Vector) -> float:
+def promised_by_peaks(
+    merit: Merit, level: float, state: Box, arms: Indices, work: Vector, out: Vector
+) -> float:
     """Write the mean that each arm would choose at `level`; return the value they promise."""
     for slot in range(len(arms)):
         low, high = state.low[arms[slot]], state.high[arms[slot]]
         out[slot] = merit.peak(low, high, level) if level > -math.inf else high
-    return value(merit, out)
+    return value(merit, out, work)

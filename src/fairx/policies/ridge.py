@@ -16,7 +16,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import kernel
-from fairx.linear_algebra import add_outer, dot, times
+from fairx.linear_algebra import add_outer, dot, times, triangle_times
 from fairx.types import Matrix, Vector
 
 
@@ -44,7 +44,7 @@ def regress(state: Ridge, context: Vector, reward: float, work: Vector) -> None:
     """Take in one reward (lines 11 and 12 of Algorithm 3)."""
     d = len(context)
     turned, gain = work[:d], work[d : 2 * d]
-    times(state.factor, context, turned)
+    triangle_times(state.factor, context, turned)
     spread = refactor(state, turned, gain)  # gain is now V^-1 x
     surprise = (reward - dot(context, state.estimate)) / spread
     for i in range(d):
@@ -74,22 +74,22 @@ def refactor(state: Ridge, turned: Vector, gain: Vector) -> float:
 
 
 @kernel
-def whiten(state: Ridge, context: Vector, out: Vector) -> None:
-    """Write D^(1/2) W x, whose length is sqrt(x' V^-1 x)."""
-    times(state.factor, context, out)
+def roots_of_scales(state: Ridge, out: Vector) -> None:
+    """Write D^(1/2)."""
     for i in range(len(out)):
-        out[i] *= math.sqrt(state.scales[i])
+        out[i] = math.sqrt(state.scales[i])
+
+
+@kernel
+def whiten(state: Ridge, roots: Vector, context: Vector, out: Vector) -> float:
+    """Write D^(1/2) W x and return its length, sqrt(x' V^-1 x)."""
+    triangle_times(state.factor, context, out)
+    for i in range(len(out)):
+        out[i] *= roots[i]
+    return math.sqrt(dot(out, out))
 
 
 @kernel
 def predict(state: Ridge, contexts: Matrix, out: Vector) -> None:
     """Write the estimated mean reward of each arm on offer."""
     times(contexts, state.estimate, out)
-
-
-@kernel
-def half_width(state: Ridge, context: Vector, work: Vector) -> float:
-    """Return sqrt(x' V^-1 x)."""
-    white = work[: len(context)]
-    whiten(state, context, white)
-    return math.sqrt(dot(white, white))
