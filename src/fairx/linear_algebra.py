@@ -12,7 +12,8 @@ LANES = 8
 def one_product(matrix: Matrix, first: int, x: Vector, length: int) -> tuple[float]:
     """Return row `first` of `matrix` . x, of which only the first `length` places count.
 
-    Eight sums run side by side and are added up at the end.
+    Eight sums run side by side, and are added up at the end as vector units like it: the upper
+    half to the lower half, three times; what is left over of the length comes last.
     """
     row = matrix[first]
     a = b = c = d = e = f = g = h = 0.0
@@ -26,9 +27,10 @@ def one_product(matrix: Matrix, first: int, x: Vector, length: int) -> tuple[flo
         f += row[i + 5] * x[i + 5]
         g += row[i + 6] * x[i + 6]
         h += row[i + 7] * x[i + 7]
+    rest = 0.0
     for i in range(whole, length):
-        a += row[i] * x[i]
-    return (((a + b) + (c + d)) + ((e + f) + (g + h)),)
+        rest += row[i] * x[i]
+    return (((a + e) + (c + g)) + ((b + f) + (d + h)) + rest,)
 
 
 @vector_kernel(rows=4)

@@ -49,20 +49,30 @@ def inner_products(rows: int) -> Any:
             for total, start in zip(sums, starts, strict=True):
                 add_product(total, vector(matrix.data, builder.add(start, offset)), right)
         whole = builder.mul(blocks, length.type(LANES))
-        results = []
-        for total, start in zip(sums, starts, strict=True):
-            a, *rest = (
-                builder.extract_element(builder.load(total), ir.IntType(32)(i))
-                for i in range(LANES)
-            )
-            first = cgutils.alloca_once_value(builder, a)
+
+        def tail(start: Any) -> Any:
+            total = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), 0.0))
             with cgutils.for_range(builder, builder.sub(length, whole)) as loop:
                 offset = builder.add(whole, loop.index)
                 left = builder.load(builder.gep(matrix.data, [builder.add(start, offset)]))
-                add_product(first, left, builder.load(builder.gep(x.data, [offset])))
-            b, c, d, e, f, g, h = rest
-            low = builder.fadd(builder.fadd(builder.load(first), b), builder.fadd(c, d))
-            results.append(builder.fadd(low, builder.fadd(builder.fadd(e, f), builder.fadd(g, h))))
+                add_product(total, left, builder.load(builder.gep(x.data, [offset])))
+            return builder.load(total)
+
+        def folded(values: Any, width: int) -> Any:
+            """Add the upper half to the lower half until one number is left."""
+            if width == 1:
+                return builder.extract_element(values, ir.IntType(32)(0))
+            halves = [
+                builder.shuffle_vector(values, values, ir.Constant(mask, list(places)))
+                for mask in [ir.VectorType(ir.IntType(32), width // 2)]
+                for places in (range(width // 2), range(width // 2, width))
+            ]
+            return folded(builder.fadd(*halves), width // 2)
+
+        results = [
+            builder.fadd(folded(builder.load(total), LANES), tail(start))
+            for total, start in zip(sums, starts, strict=True)
+        ]
         return context.make_tuple(builder, signature.return_type, results)
 
     @numba.extending.intrinsic
