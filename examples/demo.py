@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import io
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -28,12 +29,13 @@ from fairx import (
 
 mpl.use("svg")
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 # Positive examples of each of the 14 classes among the 2,417 of yeast (Elisseeff and Weston 2001).
 LABELS = [762, 1038, 983, 862, 722, 597, 428, 480, 178, 253, 289, 1816, 1799, 34]
 MEANS = np.array(LABELS) / 2417
 MERIT = Exponential(4)
-POLICIES = {
+POLICIES: dict[str, Any] = {
     "FairX-UCB": FairXUCB(MERIT, width=0.05),
     "FairX-TS": FairXTS(MERIT, prior_std=1, reward_std=0.3),
     "FairX-EG": FairXEG(MERIT, epsilon=0.001),
@@ -100,7 +102,7 @@ def regret_figure(results: dict[str, Result]) -> str:
     return as_svg(figure)
 
 
-def as_svg(figure: plt.Figure) -> str:
+def as_svg(figure: Figure) -> str:
     """Return a figure as a piece of HTML."""
     text = io.StringIO()
     figure.savefig(text, format="svg")
