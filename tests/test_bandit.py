@@ -230,6 +230,24 @@ def test_a_decision_changed_by_the_caller_changes_nothing_here() -> None:
     np.testing.assert_array_equal(playing.state.target, [1.0, 1.0])
 
 
+def test_contexts_may_be_given_in_any_form() -> None:
+    """Compiled code takes contiguous doubles without a look: the door must make them so."""
+    plain = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32).astype(np.float64)
+    frozen = plain.copy()
+    frozen.flags.writeable = False
+    forms: list[Any] = [plain, plain.tolist(), np.asfortranarray(plain), plain.astype(np.float32)]
+    forms += [np.repeat(plain, 2, axis=1)[:, ::2], plain.astype(">f8"), frozen, np.matrix(plain)]
+    found = []
+    for form in forms:
+        playing = bandit(policy=FairXLinTS(MERIT, 1, 1), dimension=4)
+        decision = playing.act(form)
+        playing.learn(decision, 0.5)
+        found.append(
+            (decision.arm, decision.probabilities.tobytes(), playing.state.estimate.tobytes())
+        )
+    assert len(set(found)) == 1
+
+
 def test_a_context_given_is_copied() -> None:
     playing = bandit(policy=FairXLinEG(MERIT, 0.1, 1), dimension=2)
     shown = np.ones((3, 2))

@@ -117,7 +117,8 @@ class Bandit:
             self._made = number + 1
             context = rows[slot].copy()
             self._pending[number] = (int(places[slot]), context)
-            return Decision(number, names[slot], float(out[slot]), out, names, context.copy())
+            seen = context.copy() if self.dimension else context
+            return Decision(number, names[slot], float(out[slot]), out, names, seen)
 
     def learn(
         self, decision: Decision | int | Sequence[Decision | int], reward: float | Sequence[float]
@@ -126,15 +127,16 @@ class Bandit:
 
         Each decision is learned from once. Where one of several is refused, none is taken in.
         """
-        one = isinstance(decision, (Decision, int, np.integer))
-        given: Sequence[Any] = [decision] if one else list(decision)  # type: ignore[arg-type]
-        rewards: Sequence[Any] = [reward] if one else list(reward)  # type: ignore[arg-type]
-        if len(given) != len(rewards):
+        if isinstance(decision, (Decision, int, np.integer)):
+            return self._learn([getattr(decision, "id", decision)], [reward])
+        return self._learn([getattr(each, "id", each) for each in decision], list(reward))  # type: ignore[arg-type]
+
+    def _learn(self, ids: list[Any], rewards: list[Any]) -> None:
+        if len(ids) != len(rewards):
             raise ValueError(
-                f"rewards must be as many as decisions, {len(given)}, not {len(rewards)}"
+                f"rewards must be as many as decisions, {len(ids)}, not {len(rewards)}"
             )
-        ids = [getattr(each, "id", each) for each in given]
-        values = [rules.number("reward", value) for value in rewards]
+        values = [rules.number("reward", reward) for reward in rewards]
         with self._lock:
             for number in ids:
                 self._check_pending(number)
@@ -224,7 +226,7 @@ class Bandit:
 
     def _list_arms(self) -> None:
         places = [place for place, name in enumerate(self._names) if name not in self._retired]
-        self._on_offer = np.array(places), tuple(self._names[place] for place in places)
+        self._on_offer = np.array(places, np.int64), tuple(self._names[place] for place in places)
 
     def _offer(self, available: Sequence[Any]) -> tuple[Indices, tuple[Any, ...]]:
         names = tuple(available)
@@ -233,7 +235,7 @@ class Bandit:
                 raise UnknownArm(self._no_such_arm(name))
         if not names or len(set(names)) < len(names):
             raise ValueError(f"available must name at least one arm, each once, not {names!r}")
-        return np.array([self._places[name] for name in names]), names
+        return np.array([self._places[name] for name in names], np.int64), names
 
     def _contexts(self, contexts: npt.ArrayLike | None, arms: int) -> Vector:
         if contexts is None and self.dimension == 0:

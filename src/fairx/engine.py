@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .compiled import entry
+from .compiled import direct, entry
 from .exposure import choose
 from .policies import Policy
 from .policies.base import absorb
@@ -45,7 +45,10 @@ class Engine:
         return getattr(self._state, "inner", self._state)
 
     def decide(self, number: int, arms: Indices, contexts: Matrix, out: Vector) -> int:
-        """Write the probabilities of decision `number`; return the position drawn from them."""
+        """Write the probabilities of decision `number`; return the position drawn from them.
+
+        Arrays must be contiguous, of 64-bit floats (arms: integers): compiled code does not check.
+        """
         if not self._ours:  # a policy of others, as it is
             rng = self._generator(number)
             out[:] = self.policy.probabilities(self.state, arms, contexts, rng)
@@ -98,8 +101,10 @@ class Engine:
         rest = (arms, contexts, *self._keys, 0, self._normals, self._work, np.empty(1))
         taken = (0, contexts[0], 0.0, self._work)
         records = (self._kernel, blank)
-        self._decide, (self._lowered, _) = decide.ready(records, lambda run, low: run(*low, *rest))
-        self._absorb, _ = absorb.ready(records, lambda run, low: run(*low, *taken))
+        run, low = decide.ready(records, lambda run, low: run(*low, *rest))
+        self._lowered, self._decide = low[0], direct(run, (*low, *rest))
+        run, low = absorb.ready(records, lambda run, low: run(*low, *taken))
+        self._absorb = direct(run, (*low, *taken))
 
     def _generator(self, number: int) -> np.random.Generator:
         """Return the generator of one decision, for policies of others."""

@@ -21,15 +21,15 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
     Traceback (most recent call last):
     ValueError: epsilon must be a number from 0 to 1, not 2
     """
-    rule = "finite" if low == -math.inf else f"at least {low:g} and finite"
-    rule = rule if high == math.inf else f"a number from {low:g} to {high:g}"
     try:
         found = float(value)
     except (TypeError, ValueError):
         found = math.nan
-    if not (math.isfinite(found) and low <= found <= high):
-        raise ValueError(f"{name} must be {rule}, not {value!r}")
-    return found
+    if math.isfinite(found) and low <= found <= high:
+        return found
+    rule = "finite" if low == -math.inf else f"at least {low:g} and finite"
+    rule = rule if high == math.inf else f"a number from {low:g} to {high:g}"
+    raise ValueError(f"{name} must be {rule}, not {value!r}")
 
 
 def positive(name: str, value: Any) -> float:

@@ -5,7 +5,7 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 `entry` compiles a loop for the records it is given.
 """
 
-from .entries import Entry, cache_directory, entry, interpreted, lowered
+from .entries import Entry, cache_directory, direct, entry, interpreted, lowered
 from .records import changed, record
 from .teaching import compilable, kernel, load, outlined, vector_kernel
 
@@ -14,6 +14,7 @@ __all__ = [
     "cache_directory",
     "changed",
     "compilable",
+    "direct",
     "entry",
     "interpreted",
     "kernel",

@@ -78,6 +78,17 @@ class Entry:
             numba.config.CACHE_DIR = found
 
 
+def direct(run: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the machine code of `run` for arguments of exactly the types of these.
+
+    It does not look at the types again, which takes ten times as long as a step itself: whoever
+    calls it answers for them.
+    """
+    if not hasattr(run, "overloads"):
+        return run
+    return run.overloads[tuple(map(load().typeof, arguments))].entry_point
+
+
 def interpreted() -> bool:
     """Tell whether the user asked for no compilation (`NUMBA_DISABLE_JIT=1`)."""
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
