@@ -236,7 +236,7 @@ def test_contexts_may_be_given_in_any_form() -> None:
     frozen = plain.copy()
     frozen.flags.writeable = False
     forms: list[Any] = [plain, plain.tolist(), np.asfortranarray(plain), plain.astype(np.float32)]
-    forms += [np.repeat(plain, 2, axis=1)[:, ::2], plain.astype(">f8"), frozen, np.matrix(plain)]
+    forms += [np.repeat(plain, 2, axis=1)[:, ::2], plain.astype(">f8"), frozen]
     found = []
     for form in forms:
         playing = bandit(policy=FairXLinTS(MERIT, 1, 1), dimension=4)
