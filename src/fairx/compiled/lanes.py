@@ -2,7 +2,7 @@
 
 LLVM may not reorder floating-point sums, so it makes no vector code of a plain inner product.
 Here the eight lanes are spelled out; the machine code uses whatever vectors there are, and the
-result is to the last bit that of `fairx.linear_algebra.dot`.
+result is to the last bit that of `fairx.linear_algebra.one_product`.
 """
 
 from __future__ import annotations
@@ -14,65 +14,12 @@ LANES = 8
 
 def inner_products(rows: int) -> Any:
     """Return a compiled function (matrix, first, x, length) of `rows` inner products at once."""
-    import numba.core.cgutils
     import numba.extending
-    from llvmlite import ir
 
-    cgutils: Any = numba.core.cgutils
-    types: Any = numba.core.types
-
-    lanes = ir.VectorType(ir.DoubleType(), LANES)
+    types: Any = numba.types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        matrix_type, _, x_type, _ = signature.args
-        matrix = context.make_array(matrix_type)(context, builder, arguments[0])
-        x = context.make_array(x_type)(context, builder, arguments[2])
-        stride, length = builder.extract_value(x.shape, 0), arguments[3]
-        starts = [
-            builder.mul(builder.add(arguments[1], length.type(row)), stride) for row in range(rows)
-        ]
-        sums = [
-            cgutils.alloca_once_value(builder, ir.Constant(lanes, [0.0] * LANES)) for _ in starts
-        ]
-
-        def vector(data: Any, offset: Any) -> Any:
-            pointer = builder.bitcast(builder.gep(data, [offset]), lanes.as_pointer())
-            return builder.load(pointer, align=8)
-
-        def add_product(total: Any, left: Any, right: Any) -> None:
-            builder.store(builder.fadd(builder.load(total), builder.fmul(left, right)), total)
-
-        blocks = builder.udiv(length, length.type(LANES))
-        with cgutils.for_range(builder, blocks) as loop:
-            offset = builder.mul(loop.index, length.type(LANES))
-            right = vector(x.data, offset)
-            for total, start in zip(sums, starts, strict=True):
-                add_product(total, vector(matrix.data, builder.add(start, offset)), right)
-        whole = builder.mul(blocks, length.type(LANES))
-
-        def tail(start: Any) -> Any:
-            total = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), 0.0))
-            with cgutils.for_range(builder, builder.sub(length, whole)) as loop:
-                offset = builder.add(whole, loop.index)
-                left = builder.load(builder.gep(matrix.data, [builder.add(start, offset)]))
-                add_product(total, left, builder.load(builder.gep(x.data, [offset])))
-            return builder.load(total)
-
-        def folded(values: Any, width: int) -> Any:
-            """Add the upper half to the lower half until one number is left."""
-            if width == 1:
-                return builder.extract_element(values, ir.IntType(32)(0))
-            halves = [
-                builder.shuffle_vector(values, values, ir.Constant(mask, list(places)))
-                for mask in [ir.VectorType(ir.IntType(32), width // 2)]
-                for places in (range(width // 2), range(width // 2, width))
-            ]
-            return folded(builder.fadd(*halves), width // 2)
-
-        results = [
-            builder.fadd(folded(builder.load(total), LANES), tail(start))
-            for total, start in zip(sums, starts, strict=True)
-        ]
+        results = Products(context, builder, signature, arguments).of(rows)
         return context.make_tuple(builder, signature.return_type, results)
 
     @numba.extending.intrinsic
@@ -81,3 +28,78 @@ def inner_products(rows: int) -> Any:
         return result(matrix, types.int64, x, types.int64), generate
 
     return products
+
+
+class Products:
+    """Writes the instructions of one call."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        import numba.core.cgutils
+        from llvmlite import ir
+
+        self.ir, self.builder = ir, builder
+        self.cgutils: Any = numba.core.cgutils
+        self.lanes = ir.VectorType(ir.DoubleType(), LANES)
+        kinds, (matrix, self.first, x, self.length) = signature.args, arguments
+        self.matrix = context.make_array(kinds[0])(context, builder, matrix).data
+        array = context.make_array(kinds[2])(context, builder, x)
+        self.x, self.stride = array.data, builder.extract_value(array.shape, 0)
+        self.blocks = builder.udiv(self.length, self.length.type(LANES))
+
+    def of(self, rows: int) -> list[Any]:
+        """Return the inner products of `rows` rows with x."""
+        add, multiply, integer = self.builder.add, self.builder.mul, self.length.type
+        starts = [multiply(add(self.first, integer(row)), self.stride) for row in range(rows)]
+        sums = self.lane_sums(starts)
+        return [
+            self.builder.fadd(self.folded(self.builder.load(total), LANES), self.rest(start))
+            for total, start in zip(sums, starts, strict=True)
+        ]
+
+    def lane_sums(self, starts: list[Any]) -> list[Any]:
+        """Return the sums of the eight lanes of each row, over all whole blocks."""
+        zero = self.ir.Constant(self.lanes, [0.0] * LANES)
+        sums = [self.cgutils.alloca_once_value(self.builder, zero) for _ in starts]
+        with self.cgutils.for_range(self.builder, self.blocks) as loop:
+            offset = self.builder.mul(loop.index, self.length.type(LANES))
+            right = self.vector(self.x, offset)
+            for total, start in zip(sums, starts, strict=True):
+                left = self.vector(self.matrix, self.builder.add(start, offset))
+                self.add_product(total, left, right)
+        return sums
+
+    def rest(self, start: Any) -> Any:
+        """Return the sum over what is left of a row after the whole blocks."""
+        total = self.cgutils.alloca_once_value(self.builder, self.ir.DoubleType()(0.0))
+        whole = self.builder.mul(self.blocks, self.length.type(LANES))
+        with self.cgutils.for_range(self.builder, self.builder.sub(self.length, whole)) as loop:
+            offset = self.builder.add(whole, loop.index)
+            left = self.number(self.matrix, self.builder.add(start, offset))
+            self.add_product(total, left, self.number(self.x, offset))
+        return self.builder.load(total)
+
+    def folded(self, values: Any, width: int) -> Any:
+        """Add the upper half to the lower half until one number is left."""
+        if width == 1:
+            return self.builder.extract_element(values, self.ir.IntType(32)(0))
+        half = width // 2
+        mask = self.ir.VectorType(self.ir.IntType(32), half)
+        lower, upper = (
+            self.builder.shuffle_vector(values, values, self.ir.Constant(mask, list(places)))
+            for places in (range(half), range(half, width))
+        )
+        return self.folded(self.builder.fadd(lower, upper), half)
+
+    def vector(self, data: Any, offset: Any) -> Any:
+        """Return eight numbers at `offset`."""
+        pointer = self.builder.gep(data, [offset])
+        return self.builder.load(self.builder.bitcast(pointer, self.lanes.as_pointer()), align=8)
+
+    def number(self, data: Any, offset: Any) -> Any:
+        """Return the number at `offset`."""
+        return self.builder.load(self.builder.gep(data, [offset]))
+
+    def add_product(self, total: Any, left: Any, right: Any) -> None:
+        """Add a product to what `total` points at."""
+        found = self.builder.fadd(self.builder.load(total), self.builder.fmul(left, right))
+        self.builder.store(found, total)
