@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from typing import Any, NamedTuple
 
@@ -374,31 +374,50 @@ def test_every_merit_plays(merit: Any) -> None:
     assert 0 <= result.fairness_regret[0, -1] <= 600
 
 
-def test_interruption_stops_within_a_second(tmp_path: Any) -> None:
-    script = tmp_path / "long.py"
-    script.write_text(
-        textwrap.dedent(
-            """
-            import sys
-            from fairx import Exponential, FairXTS, environments, simulate
-            merit, world = Exponential(4), environments.Bernoulli([0.2, 0.8])
-            simulate(FairXTS(merit, 1, 1), world, merit, rounds=100, seed=1)
-            print("ready", flush=True)
-            simulate(FairXTS(merit, 1, 1), world, merit, rounds=10**12, runs=3, seed=1, jobs=2)
-            """
-        )
-    )
-    process = subprocess.Popen(
-        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+LONG = """
+from fairx import Exponential, FairXTS, environments, simulate
+merit, world = Exponential(4), environments.Bernoulli([0.2, 0.8])
+simulate(FairXTS(merit, 1, 1), world, merit, rounds=100, seed=1)
+print("ready", flush=True)
+simulate(FairXTS(merit, 1, 1), world, merit, rounds=10**12, runs=3, seed=1, jobs=2)
+"""
+
+
+def start_long(errors: int) -> subprocess.Popen[bytes]:
+    """Start a simulation that never ends, and wait until it is under way."""
+    command = [sys.executable, "-c", LONG]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
+    return process
+
+
+def test_interruption_stops_within_a_second() -> None:
+    process = start_long(subprocess.PIPE)
     time.sleep(1.0)
     start = time.perf_counter()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert b"KeyboardInterrupt" in errors
     assert time.perf_counter() - start < 3.0  # a second, and slack for a loaded machine
+
+
+def test_progress_is_shown_on_a_terminal() -> None:
+    pty = pytest.importorskip("pty", reason="this system has no terminals to pretend")
+    import termios
+
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    process = start_long(theirs)
+    shown, late = b"", time.monotonic() + 30
+    while b"round/s" not in shown and time.monotonic() < late:
+        if select.select([ours], [], [], 1.0)[0]:
+            shown += os.read(ours, 1000)
+    process.kill()
+    process.communicate(timeout=30)
+    os.close(ours)
+    os.close(theirs)
+    assert b"/3.00T [00:0" in shown
 
 
 def test_linear_examples_are_drawn_uniformly() -> None:
