@@ -42,6 +42,10 @@ class Kernel(Protocol[S_contra]):
     It is what the compiled loops call; `probabilities` and `learn` are its public doors.
     """
 
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        """Return how many standard normal numbers a round takes, and how much working memory."""
+        ...
+
     def propose(
         self,
         state: S_contra,
@@ -58,14 +62,6 @@ class Kernel(Protocol[S_contra]):
         self, state: S_contra, arm: int, context: Vector, reward: float, work: Vector
     ) -> None:
         """Take in a reward."""
-        ...
-
-
-class Need(Protocol):
-    """What a policy wants from the loop each round."""
-
-    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
-        """Return how many standard normal numbers, and how much working memory."""
         ...
 
 

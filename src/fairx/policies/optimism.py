@@ -1,4 +1,4 @@
-"""Line 7 of Algorithm 1: the most optimistic means within a box, exactly or by the paper's steps."""
+"""Line 7 of Algorithm 1: the most optimistic means within a box, found exactly."""
 
 from __future__ import annotations
 
