@@ -428,3 +428,27 @@ def test_linear_examples_are_drawn_uniformly() -> None:
         shown = [world.pick(uniform(keys.example, t)) for t in range(20_000)]
     counts = np.bincount(shown, minlength=10)
     assert ((counts - 2000) ** 2 / 2000).sum() < 40.5
+
+
+def test_runs_can_be_picked() -> None:
+    settings: Any = {"rounds": 300, "seed": 4}
+    everything = simulate(FairXTS(MERIT, 1, 1), WORLD, MERIT, runs=5, **settings)
+    some = simulate(FairXTS(MERIT, 1, 1), WORLD, MERIT, runs=[3, 1], **settings)
+    np.testing.assert_array_equal(some.fairness_regret, everything.fairness_regret[[3, 1]])
+    for runs in ([], [1, 1], [-1]):
+        with pytest.raises(ValueError, match="runs must be"):
+            simulate(FairXTS(MERIT, 1, 1), WORLD, MERIT, runs=runs, **settings)
+
+
+def test_progress_is_told_and_may_stop_it() -> None:
+    told: list[int] = []
+    settings: Any = {"rounds": 1000, "seed": 1, "runs": 3}
+    simulate(Uniform(), WORLD, MERIT, progress=told.append, **settings)
+    assert sum(told) == 3000
+
+    def enough(rounds: int) -> None:
+        raise InterruptedError
+
+    for jobs in (1, 2):
+        with pytest.raises(InterruptedError):
+            simulate(Uniform(), WORLD, MERIT, progress=enough, jobs=jobs, **settings)

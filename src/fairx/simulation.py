@@ -34,9 +34,10 @@ def simulate(
     *,
     rounds: int,
     seed: int,
-    runs: int = 1,
+    runs: int | Sequence[int] = 1,
     checkpoints: int | Sequence[int] = 200,
     jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Result:
     """Play `runs` runs of `rounds` rounds and judge every deployed policy by `judge`.
 
@@ -46,12 +47,17 @@ def simulate(
         Ours, or records of your own with the public methods; those are compiled too.
     judge
         The merit that says what would have been fair.
+    runs
+        How many, numbered from 0, or the numbers of those to play.
     seed
         Run i is a function of (seed, i) alone: neither `runs` nor `jobs` changes it.
     checkpoints
         How many, evenly spaced, or which rounds to record the regrets at.
     jobs
         How many runs at a time; all cores by default.
+    progress
+        Called from the playing threads with the number of rounds just played, every tenth of a
+        second; what it raises ends the simulation. By default, a bar on a terminal.
 
     Examples
     --------
@@ -64,7 +70,7 @@ def simulate(
            [0.04, 0.2 , 0.76]])
     """
     marks = _marks(checkpoints, rules.count("rounds", rounds))
-    run_numbers = range(rules.count("runs", runs))
+    run_numbers = _run_numbers(runs)
     seed = rules.count("seed", seed, low=0)
     jobs = _cores() if jobs is None else rules.count("jobs", jobs)
     kernel = fitted(policy)
@@ -73,7 +79,8 @@ def simulate(
         _check_merits(policy, judge, world_of(environment, _generator(seed, run)))
     plays = [_Play(kernel, environment, judge, marks, seed, run) for run in run_numbers]
     run_it = plays[0].compile()
-    _run_all([functools.partial(one.go, run_it) for one in plays], rounds, jobs)
+    watch = _Watch(rounds * len(plays), progress)
+    _run_all([functools.partial(one.go, run_it, watch) for one in plays], watch, jobs)
     tallies = [one.tally for one in plays]
     return Result(
         rounds=marks,
@@ -130,39 +137,50 @@ class _Play:
 
 
 class _Watch:
-    """Progress on a terminal, and the wish to stop."""
+    """Progress, and the wish to stop."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, progress: Callable[[int], None] | None) -> None:
         from tqdm import tqdm
 
         self.stopped = threading.Event()
         self.lock = threading.Lock()
         self.bar = tqdm(
-            total=total, delay=2, disable=None, leave=False, unit="round", unit_scale=True
-        )
+            total=total, delay=2, disable=bool(progress) or None, leave=False,
+            unit="round", unit_scale=True,
+        )  # fmt: skip
+        self.tell = progress or self.bar.update
 
     def add(self, rounds: int) -> None:
         with self.lock:
-            self.bar.update(rounds)
+            self.tell(rounds)
 
 
-def _run_all(tasks: list[Callable[[_Watch], None]], rounds: int, jobs: int) -> None:
+def _run_all(tasks: list[Callable[[], None]], watch: _Watch, jobs: int) -> None:
     """Do all tasks, `jobs` at a time; on Ctrl-C, stop them all."""
-    watch = _Watch(rounds * len(tasks))
     try:
         if jobs == 1 or len(tasks) == 1:
             for task in tasks:
-                task(watch)
+                task()
         else:
             with ThreadPoolExecutor(min(jobs, len(tasks))) as pool:
                 try:
-                    for future in [pool.submit(task, watch) for task in tasks]:
+                    for future in [pool.submit(task) for task in tasks]:
                         future.result()
                 except BaseException:
                     watch.stopped.set()
                     raise
     finally:
         watch.bar.close()
+
+
+def _run_numbers(runs: int | Sequence[int]) -> Sequence[int]:
+    """Return the numbers of the runs to play, each once."""
+    if isinstance(runs, (int, np.integer)):
+        return range(rules.count("runs", runs))
+    numbers = [rules.count("each of the runs", run, low=0) for run in runs]
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ValueError(f"runs must be a number, or some distinct numbers, not {runs!r}")
+    return numbers
 
 
 def _marks(checkpoints: int | Sequence[int], rounds: int) -> Indices:

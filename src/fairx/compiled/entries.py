@@ -19,6 +19,9 @@ import numpy as np
 from .records import as_declared
 from .teaching import OPTIONS, load
 
+# Where the code is that ends up in a loop: a change elsewhere leaves the cache as it is.
+COMPILED = ("*.py", "compiled/*.py", "merit/*.py", "policies/*.py", "environments/*.py")
+
 
 def entry(function: Callable[..., Any]) -> Entry:
     """Make `function`, a whole loop or step over records, ready to be compiled."""
@@ -160,7 +163,8 @@ def _can_write(directory: Path) -> bool:
 
 @functools.cache
 def _digest_of_sources() -> str:
-    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
+    package = Path(__file__).parents[1]
+    sources = sorted(source for part in COMPILED for source in package.glob(part))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
 
 
@@ -169,10 +173,16 @@ def _says_what_it_waits_for(names: str, *, kept: bool) -> Iterator[None]:
     """Print one line if what follows takes longer than loading from the disk cache."""
     where = f"once; kept in {cache_directory().parent}" if kept else "not ours, so not kept on disk"
     line = f"fairx: compiling {names} ({where})\n"
-    timer = threading.Timer(1.0, sys.stderr.write, [line])
+    timer = threading.Timer(1.0, _say_once, [line])
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
+
+
+@functools.cache
+def _say_once(line: str) -> None:
+    """Print a line, though several threads wait for the same code."""
+    sys.stderr.write(line)

@@ -39,10 +39,15 @@ class Gradient(NamedTuple):
             optimistic[slot] = state.reward_sums[arms[slot]] / state.pulls[arms[slot]]
         for _ in range(self.steps):
             uphill(merit, optimistic, slopes)
+            moved = 0
             for slot in range(n):
                 arm = arms[slot]
-                moved = optimistic[slot] + self.rate * slopes[slot]
-                optimistic[slot] = min(max(moved, state.low[arm]), state.high[arm])
+                step = optimistic[slot] + self.rate * slopes[slot]
+                step = min(max(step, state.low[arm]), state.high[arm])
+                moved += int(step != optimistic[slot])
+                optimistic[slot] = step
+            if moved == 0:  # in a corner of the box, where all further steps end too
+                break
         share(merit, optimistic, out)
 
     def deploy_within(
