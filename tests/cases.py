@@ -30,7 +30,7 @@ from fairx import (
     Power,
     Uniform,
 )
-from fairx.environments import Bernoulli, Linear, Normal
+from fairx.environments import Bernoulli, Labelled, Linear, Normal
 
 
 def name(record: Any) -> str:
@@ -92,4 +92,5 @@ ENVIRONMENTS: list[Any] = [
     Bernoulli([0.2, 0.5, 0.5, 0.8]),
     Normal([0.2, 0.5, 0.5, 0.8], std=0.3),
     Linear(contexts(), parameter=np.full(5, 0.4), noise_std=0.2),
+    Labelled(contexts(), labels=contexts() @ np.full(5, 0.4), parameter=np.full(5, 0.4)),
 ]

@@ -87,3 +87,17 @@ def regrets(fair_shares: Any, deployed: Any, means: Any) -> tuple[float, float]:
         fairness += abs(fair_shares[arm] - deployed[arm])
         reward += fair_shares[arm] * means[arm] - deployed[arm] * means[arm]
     return fairness, reward
+
+
+def product_features(features: Any, arms: int, seed: int, dimension: int, bandwidth: float) -> Any:
+    """Return random Fourier features of the K d-dimensional products, each of them made."""
+    rng = np.random.default_rng(seed)
+    angles = rng.uniform(0, 2 * np.pi, dimension)
+    blocks = [rng.standard_normal((features.shape[1], dimension)) for _ in range(arms)]
+    directions = np.vstack(blocks) / bandwidth
+    out = np.empty((len(features), arms, dimension))
+    for example, row in enumerate(features):
+        for arm in range(arms):
+            product = np.outer(np.eye(arms)[arm], row).ravel()
+            out[example, arm] = np.sqrt(2 / dimension) * np.cos(product @ directions + angles)
+    return out

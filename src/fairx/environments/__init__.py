@@ -2,6 +2,7 @@
 
 from .base import Environment, Prior, World
 from .bernoulli import Bernoulli
+from .labelled import Labelled
 from .linear import Linear, LinearPrior
 from .lower_bounds import lipschitz_pair, minimum_merit_pair
 from .normal import Normal, NormalPrior
@@ -9,6 +10,7 @@ from .normal import Normal, NormalPrior
 __all__ = [
     "Bernoulli",
     "Environment",
+    "Labelled",
     "Linear",
     "LinearPrior",
     "Normal",
