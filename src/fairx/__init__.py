@@ -1,6 +1,6 @@
 """Bandits that give each arm the exposure its merit deserves."""
 
-from . import environments, theory
+from . import datasets, environments, theory
 from .bandit import Bandit, Decision
 from .errors import BrokenFile, FairxError, RewardGiven, UnknownArm, UnknownDecision
 from .exposure import fair_probabilities
@@ -64,6 +64,7 @@ __all__ = [
     "Uniform",
     "UnknownArm",
     "UnknownDecision",
+    "datasets",
     "environments",
     "fair_probabilities",
     "simulate",

@@ -41,7 +41,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    _sync_directory(target.parent)
+    sync_directory(target.parent)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -62,7 +62,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.ND
     return header, arrays
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
     """Make the replacement itself durable, where the system can."""
     try:
         handle = os.open(directory, os.O_RDONLY)

@@ -1,0 +1,5 @@
+"""The command `fairx`."""
+
+from .main import main
+
+__all__ = ["main"]

@@ -1,0 +1,141 @@
+"""`fairx reproduce` and `fairx run`: play experiments and write their report."""
+
+# ruff: noqa: T201 - this prints for the user
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from .session import about, noted
+
+DESCRIPTION = """\
+Redo figures of the paper: tune every policy on the validation part, play the chosen settings on
+the test part, and write figures, tables and a table of claims to OUT/index.html. Interrupted work
+goes on with the same command; finished runs are never redone."""
+
+
+def add_to(subparsers: Any) -> None:
+    """Add the two subcommands."""
+    reproduce = subparsers.add_parser(
+        "reproduce", help="redo figures of the paper", description=DESCRIPTION
+    )
+    reproduce.add_argument("figures", nargs="+", metavar="FIGURE", help="fig1 ... figA6, or all")
+    reproduce.add_argument(
+        "--steepness", type=float, nargs="+", metavar="C", help="only these merits exp(C mean)"
+    )
+    _add_options(reproduce, "results/SCALE")
+    reproduce.set_defaults(run=_reproduce)
+    run = subparsers.add_parser(
+        "run",
+        help="run an experiment of your own",
+        description="Run the experiment in a TOML file.",
+    )
+    run.add_argument("file", type=Path, help="a TOML file; docs/experiments.md says what is in it")
+    _add_options(run, "results/NAME")
+    run.set_defaults(run=_run, steepness=None)
+
+
+def _add_options(parser: argparse.ArgumentParser, out: str) -> None:
+    parser.add_argument(
+        "--scale", choices=("smoke", "quick", "paper"), default="paper",
+        help="smoke: seconds; quick: minutes; paper: the sizes of the paper (default)",
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, help=f"where results go (default: {out})")
+    parser.add_argument(
+        "--jobs", type=_positive, default=_cores(), metavar="N", help="runs at a time (all cores)"
+    )
+    parser.add_argument("--cluster", metavar="ADDRESS", help="play on a Dask cluster instead")
+    parser.add_argument("--data", metavar="DIR", help="where data sets are (or FAIRX_DATA)")
+    parser.add_argument(
+        "--report-only", action="store_true", help="play nothing; report what is there"
+    )
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from fairx.experiments import figures, read
+    from fairx.experiments.problems import dataset
+
+    everything = "all" in options.figures
+    found, absent = [], {}
+    for name in figures() if everything else dict.fromkeys(options.figures):
+        for experiment in read(name, options.scale):
+            try:
+                dataset(experiment.problem, options.data)
+                found.append(experiment)
+            except FileNotFoundError as error:
+                if not everything:
+                    raise
+                absent[experiment.name] = str(error)
+                print(f"{experiment.name} is left out: {error}")
+    out = options.out or Path("results") / options.scale
+    return _conduct(options, out, f"fairx reproduce --scale {options.scale}", found, absent)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from fairx.experiments import read
+
+    found = read(options.file, options.scale)
+    out = options.out or Path("results") / options.file.stem
+    return _conduct(
+        options, out, f"fairx run {options.file.name} --scale {options.scale}", found, {}
+    )
+
+
+def _conduct(
+    options: argparse.Namespace, out: Path, owner: str, experiments: Sequence[Any], absent: Any
+) -> int:
+    """Play all experiments and write the report."""
+    from fairx.experiments import opened
+    from fairx.report import write_report
+
+    with opened(out, owner, experiments) as rows:
+        for torn in rows.torn:
+            print(f"{torn} was torn: its runs are played again")
+        outcomes, before, started = {}, len(rows), time.time()
+        play = _player(options)
+        try:
+            for experiment in experiments:
+                outcomes[experiment.name] = play(experiment, rows)
+        finally:
+            noted(out, options, len(rows) - before, started)
+        page = write_report(outcomes, out, about(out, absent))
+    print(f"report: {page.resolve()}")
+    return 0
+
+
+def _player(options: argparse.Namespace) -> Callable[[Any, Any], Any]:
+    """Return what makes an outcome of an experiment and the rows there are."""
+    from fairx.experiments import cluster_player, conduct, local_player, outcome
+
+    if options.report_only:
+        return lambda experiment, rows: outcome(experiment, rows, options.data)
+    player = (
+        cluster_player(options.cluster, options.data)
+        if options.cluster
+        else local_player(options.jobs, options.data)
+    )
+
+    def play(experiment: Any, rows: Any) -> Any:
+        wanted = options.steepness or [getattr(m, "steepness", None) for m in experiment.merits]
+        merits = tuple(m for m in experiment.merits if getattr(m, "steepness", None) in wanted)
+        if merits:
+            conduct(experiment._replace(merits=merits), rows, player, options.data)
+        return outcome(experiment, rows, options.data)
+
+    return play
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {value}")
+    return value
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,31 @@
+"""Experiments: from a TOML file to rows on disk, tuned, resumed and on any number of machines."""
+
+from .execution import Player, cluster_player, local_player
+from .folder import opened
+from .outcome import Curve, Outcome, Panel, Tried
+from .reading import figures, read
+from .rows import Rows
+from .running import conduct, outcome
+from .specification import Entrant, Experiment, Problem
+from .tasks import Task, play
+
+__all__ = [
+    "Curve",
+    "Entrant",
+    "Experiment",
+    "Outcome",
+    "Panel",
+    "Player",
+    "Problem",
+    "Rows",
+    "Task",
+    "Tried",
+    "cluster_player",
+    "conduct",
+    "figures",
+    "local_player",
+    "opened",
+    "outcome",
+    "play",
+    "read",
+]

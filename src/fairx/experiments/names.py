@@ -1,0 +1,69 @@
+"""Names that users write: the nearest valid one is told when there is no such thing."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from fairx import settings
+
+
+def choice(what: str, name: str, names: Collection[str]) -> str:
+    """Return `name` if it is one of `names`.
+
+    Examples
+    --------
+    >>> choice("setting", "linaer", ["mab", "linear"])
+    Traceback (most recent call last):
+    ValueError: setting must be one of mab, linear, not 'linaer': did you mean 'linear'?
+    """
+    if name in names:
+        return name
+    near = difflib.get_close_matches(str(name), names, n=1)
+    hint = f": did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{what} must be one of {', '.join(names)}, not {name!r}{hint}")
+
+
+def known(where: str, found: Iterable[str], names: Collection[str]) -> None:
+    """Refuse keys that mean nothing here."""
+    for key in found:
+        if key not in names:
+            near = difflib.get_close_matches(key, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names)}"
+            raise ValueError(f"{where} has no key {key!r}: {hint}")
+
+
+def table(where: str, value: Any) -> Mapping[str, Any]:
+    """Return `value` if it is a table."""
+    if isinstance(value, Mapping):
+        return value
+    raise ValueError(f"{where} must be a table, not {value!r}")
+
+
+def imported(kind: str) -> Any:
+    """Return the class of a policy or merit: one of ours by its name, or `module:Name`.
+
+    Examples
+    --------
+    >>> imported("fairx.policies:FairXTS").__name__
+    'FairXTS'
+    """
+    module, _, name = kind.partition(":")
+    if not name:
+        near = difflib.get_close_matches(kind, settings.KINDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "write your own as module:Name"
+        if kind not in settings.KINDS:
+            raise ValueError(f"unknown kind {kind!r}: {hint}")
+        return settings.KINDS[kind]
+    if "" not in sys.path:  # a module beside the experiment, as for `python -m`
+        sys.path.insert(0, "")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"kind {kind!r} cannot be imported ({error}): run from the folder of {module}.py, "
+            "or install it"
+        ) from error

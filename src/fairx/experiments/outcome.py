@@ -1,0 +1,51 @@
+"""What an experiment leaves behind: for plots, tables and claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fairx.merit import Merit
+from fairx.result import Result
+from fairx.types import Vector
+
+from .specification import Experiment
+
+
+class Tried(NamedTuple):
+    """One setting of a grid, and its final fairness regret on the validation part."""
+
+    settings: Mapping[str, Any]
+    mean: float
+    std: float
+
+
+class Curve(NamedTuple):
+    """One policy, with the settings that were chosen for it, on the test part."""
+
+    label: str
+    policy: Any
+    settings: Mapping[str, Any]  # the chosen values of what was searched
+    tried: tuple[Tried, ...]  # all of the grid, in its order
+    results: tuple[Result, ...]  # one per horizon, the last one the longest
+
+    @property
+    def result(self) -> Result:
+        """The result at the longest horizon."""
+        return self.results[-1]
+
+
+class Panel(NamedTuple):
+    """All policies under one merit."""
+
+    merit: Merit
+    means: Vector  # true mean reward of each arm (averaged over examples, where there are contexts)
+    fair: Vector  # the fair share of each arm (likewise)
+    curves: tuple[Curve, ...]
+
+
+class Outcome(NamedTuple):
+    """An experiment and its panels, one for each merit."""
+
+    experiment: Experiment
+    panels: tuple[Panel, ...]

@@ -1,0 +1,106 @@
+"""Rows on disk, in Parquet: each run is written when it is finished, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as error:
+    raise ImportError("experiments need Parquet: pip install 'fairx[experiments]'") from error
+
+from fairx.archive import sync_directory
+
+from .tasks import Row
+
+TEXTS = ("key", "settings", "data", "part", "policy", "merit", "version", "checksum")
+SCHEMA = pa.schema(
+    [(name, pa.string()) for name in TEXTS]
+    + [(name, pa.int64()) for name in ("rounds", "seed", "run")]
+    + [(name, pa.list_(pa.int64())) for name in ("checkpoints", "pulls")]
+    + [(name, pa.list_(pa.float64())) for name in ("fairness_regret", "reward_regret", "exposure")]
+)
+MANY = 200  # loose files, before they are gathered into one
+
+
+class Rows:
+    """All finished runs of a folder, by their keys.
+
+    Each is a file of its own until `gather` makes one file of many; whatever a crash leaves
+    behind is either a whole file or one that is set aside, and its runs are played again.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.directory = directory
+        self.torn: list[Path] = []
+        self.loose: list[Path] = []
+        self.found: dict[str, Row] = {}
+        for unfinished in directory.glob(".unfinished-*"):
+            unfinished.unlink()
+        for path in sorted(directory.glob("*.parquet")):
+            self.found |= {row["key"]: row for row in self._read(path)}
+        if len(self.loose) > MANY:
+            self.gather()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.found
+
+    def __getitem__(self, key: str) -> Row:
+        return self.found[key]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def add(self, row: Row) -> None:
+        """Write one row; once this returns, it outlives a power cut."""
+        path = self.directory / f"{row['key']}.parquet"
+        self._write([row], path)
+        self.loose.append(path)
+        self.found[row["key"]] = row
+        if len(self.loose) > MANY:
+            self.gather()
+
+    def gather(self) -> None:
+        """Make one file of the loose ones. A crash in between leaves rows twice, which is well."""
+        if not self.loose:
+            return
+        rows = [self.found[path.stem] for path in self.loose]
+        number = 1 + max(
+            (int(p.stem[6:]) for p in self.directory.glob("batch-*.parquet")), default=0
+        )
+        self._write(rows, self.directory / f"batch-{number:05}.parquet")
+        for path in self.loose:
+            path.unlink(missing_ok=True)
+        self.loose.clear()
+
+    def _read(self, path: Path) -> Iterator[Row]:
+        """Yield the rows of a file; set it aside if it is torn."""
+        try:
+            rows = pq.read_table(path, schema=SCHEMA).to_pylist()
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowKeyError, OSError) as error:
+            if isinstance(error, PermissionError):
+                raise
+            self.torn.append(path.rename(path.with_suffix(".torn")))
+            return
+        if not path.stem.startswith("batch-"):
+            self.loose.append(path)
+        yield from rows
+
+    def _write(self, rows: Sequence[Row], path: Path) -> None:
+        table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
+        handle, temporary = tempfile.mkstemp(dir=self.directory, prefix=".unfinished-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                pq.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        sync_directory(self.directory)

@@ -1,0 +1,150 @@
+"""Tune on the validation part, then play what was chosen on the test part (Section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fairx.merit import Merit, check_conditions
+from fairx.policies.foreign import fitted
+from fairx.result import Result
+
+from . import problems
+from .execution import Player
+from .outcome import Curve, Outcome, Panel, Tried
+from .progress import Progress
+from .rows import Rows
+from .specification import Entrant, Experiment, built
+from .tasks import Row, Task, test_tasks, validation_tasks
+
+
+def check(experiment: Experiment, directory: str | None = None) -> str:
+    """Build every policy of every grid on the data, and return the checksum of the data.
+
+    Whatever cannot be played is refused here, before any work.
+    """
+    checksum = problems.dataset(experiment.problem, directory).checksum
+    parts = [
+        problems.part(experiment.problem, which, experiment.seed, directory)
+        for which in ("test", "validation")
+    ]
+    for merit in experiment.merits:
+        for part in parts:
+            check_conditions(merit, float(part.means.min()), float(part.means.max()))
+        for entrant in experiment.policies:
+            for point in entrant.points():
+                _check_policy(entrant, point, merit, parts[0])
+    return checksum
+
+
+def _check_policy(entrant: Entrant, point: Any, merit: Merit, part: problems.Part) -> None:
+    try:
+        policy = fitted(built(entrant.described(point, merit)))
+        getattr(policy, "policy", policy).start(part.means.shape[1], part.dimension)
+    except (TypeError, ValueError) as error:
+        where = ", ".join(f"{name} = {value}" for name, value in point.items())
+        raise ValueError(f"{entrant.label} ({where}) cannot be played: {error}") from error
+
+
+def conduct(
+    experiment: Experiment, rows: Rows, player: Player, directory: str | None = None
+) -> Outcome:
+    """Play whatever is not in `rows` yet, and return the outcome."""
+    checksum = check(experiment, directory)
+    tuning = [
+        task
+        for merit in experiment.merits
+        for entrant in experiment.policies
+        if len(list(entrant.points())) > 1
+        for point in entrant.points()
+        for task in validation_tasks(experiment, entrant, point, merit, checksum)
+    ]
+    _play(f"{experiment.name}, tuning", tuning, rows, player)
+    tests = [
+        task
+        for merit in experiment.merits
+        for entrant in experiment.policies
+        for task in test_tasks(
+            experiment,
+            entrant,
+            _chosen(experiment, entrant, merit, checksum, rows)[0],
+            merit,
+            checksum,
+        )
+    ]
+    _play(f"{experiment.name}, test", tests, rows, player)
+    return outcome(experiment, rows, directory)
+
+
+def outcome(experiment: Experiment, rows: Rows, directory: str | None = None) -> Outcome:
+    """Return the panels of an experiment whose runs are all there."""
+    checksum = problems.dataset(experiment.problem, directory).checksum
+    part = problems.part(experiment.problem, "test", experiment.seed, directory)
+    panels = []
+    for merit in experiment.merits:
+        try:
+            curves = [_curve(experiment, e, merit, checksum, rows) for e in experiment.policies]
+        except KeyError:  # a run is missing
+            continue
+        panels.append(Panel(merit, part.arm_means(), part.fair(merit), tuple(curves)))
+    return Outcome(experiment, tuple(panels))
+
+
+def _play(name: str, tasks: Sequence[Task], rows: Rows, player: Player) -> None:
+    """Play the tasks that have no row yet, and keep each row at once."""
+    missing = list({task.key: task for task in tasks if task.key not in rows}.values())
+    if not missing:
+        return
+    with Progress(name, len(missing), sum(task.rounds for task in missing)) as progress:
+        for _, row in player(missing, progress.add_rounds):
+            rows.add(row)
+            progress.add_run()
+    rows.gather()
+
+
+def _chosen(
+    experiment: Experiment, entrant: Entrant, merit: Merit, checksum: str, rows: Rows
+) -> tuple[dict[str, Any], tuple[Tried, ...]]:
+    """Return the point with the lowest final fairness regret, the first on ties."""
+    points = list(entrant.points())
+    if len(points) == 1:
+        return points[0], ()
+    tried = []
+    for point in points:
+        tasks = validation_tasks(experiment, entrant, point, merit, checksum)
+        finals = np.array([rows[task.key]["fairness_regret"][-1] for task in tasks])
+        tried.append(Tried(point, float(finals.mean()), _std(finals)))
+    best = min(range(len(points)), key=lambda i: tried[i].mean)
+    return points[best], tuple(tried)
+
+
+def _curve(
+    experiment: Experiment, entrant: Entrant, merit: Merit, checksum: str, rows: Rows
+) -> Curve:
+    point, tried = _chosen(experiment, entrant, merit, checksum, rows)
+    tasks = test_tasks(experiment, entrant, point, merit, checksum)
+    results = [
+        _result([rows[task.key] for task in tasks if task.rounds == rounds])
+        for rounds in experiment.rounds
+    ]
+    policy = built(entrant.described(point, merit))
+    return Curve(entrant.label, policy, point, tried, tuple(results))
+
+
+def _result(found: Sequence[Row]) -> Result:
+    def column(name: str) -> Any:
+        return np.array([row[name] for row in found])
+
+    return Result(
+        rounds=np.array(found[0]["checkpoints"]),
+        fairness_regret=column("fairness_regret"),
+        reward_regret=column("reward_regret"),
+        exposure=column("exposure"),
+        pulls=column("pulls"),
+    )
+
+
+def _std(values: Any) -> float:
+    return float(values.std(ddof=1)) if values.size > 1 else 0.0

@@ -1,0 +1,123 @@
+"""An experiment as data: what is played, on what, for how long."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from fairx import rules, settings
+from fairx.compiled import changed, record
+from fairx.merit import Merit
+
+from .names import choice, imported
+
+SETTINGS = ("mab", "linear", "well-specified")
+FIGURES = ("regret", "exposure")
+
+
+@record
+class Problem(NamedTuple):
+    """A bandit problem made from a data set: classes are arms, labels are rewards.
+
+    Parameters
+    ----------
+    data
+        A name that `fairx.datasets.load` knows, or a path.
+    setting
+        "mab" (no contexts), "linear", or "well-specified" (linear, with the labels replaced by
+        their linear fit plus normal noise).
+    labels
+        How many of the columns are labels, for files that do not say.
+    validation
+        The share of the examples that hyper-parameters are tuned on.
+    dimension, bandwidth
+        Of the random Fourier features, see `fairx.features`.
+    noise_std
+        Of the well-specified variant. The paper prints N(0,0,1).
+    """
+
+    data: str = "yeast"
+    setting: str = "mab"
+    labels: int | None = None
+    validation: float = 0.2
+    dimension: int = 50
+    bandwidth: float | str = "median"
+    noise_std: float = 0.1
+
+    def checked(self) -> Problem:
+        """Refuse what no problem can be made of."""
+        choice("setting", self.setting, SETTINGS)
+        rules.number("validation", self.validation, low=0, high=1)
+        rules.count("dimension", self.dimension)
+        if self.bandwidth == "median":
+            return self
+        return changed(self, bandwidth=rules.positive("bandwidth", self.bandwidth))
+
+
+class Entrant(NamedTuple):
+    """A policy with settings that are fixed, and a grid of those that are searched."""
+
+    label: str
+    kind: str  # one of ours, or module:Name
+    fixed: Mapping[str, Any]
+    grid: Mapping[str, tuple[Any, ...]]
+
+    def points(self) -> Iterator[dict[str, Any]]:
+        """Yield the points of the grid, the last setting changing fastest."""
+        for values in itertools.product(*self.grid.values()):
+            yield dict(zip(self.grid, values, strict=True))
+
+    def described(self, point: Mapping[str, Any], merit: Merit) -> dict[str, Any]:
+        """Return the policy at a point of the grid as a mapping that `built` understands."""
+        chosen = {"kind": self.kind, **self.fixed, **point}
+        if "merit" not in chosen and takes_merit(self.kind):
+            chosen["merit"] = settings.describe(merit)
+        return chosen
+
+
+class Experiment(NamedTuple):
+    """Everything that decides the rows, and how to show them."""
+
+    name: str  # "fig2"
+    title: str
+    figure: str  # "regret" or "exposure"
+    problem: Problem
+    merits: tuple[Merit, ...]
+    policies: tuple[Entrant, ...]
+    rounds: tuple[int, ...]  # horizons, increasing: what is tuned at the last is shown at each
+    runs: int
+    validation_runs: int
+    seed: int
+    scale: str
+
+    def digest(self) -> str:
+        """Return a text that is the same for experiments that play the same."""
+        plain = self._asdict() | {
+            "problem": self.problem._asdict(),
+            "merits": settings.describe(self.merits),
+            "policies": [entrant._asdict() for entrant in self.policies],
+        }
+        return json.dumps(plain, sort_keys=True, default=str)
+
+
+def takes_merit(kind: str) -> bool:
+    """Tell whether a policy has a setting `merit`."""
+    found = imported(kind)
+    fields = getattr(found, "_fields", getattr(found, "__dataclass_fields__", ()))
+    return "merit" in fields
+
+
+def built(described: Mapping[str, Any]) -> Any:
+    """Return the policy or merit that a mapping describes, ours or anybody's.
+
+    Examples
+    --------
+    >>> built({"kind": "FairXEG", "epsilon": 0.1, "merit": {"kind": "Exponential", "steepness": 4}})
+    FairXEG(merit=Exponential(steepness=4.0), epsilon=0.1)
+    """
+    kinds = dict(settings.KINDS)
+    for part in (described, *(v for v in described.values() if isinstance(v, Mapping))):
+        kinds[str(part.get("kind"))] = imported(str(part.get("kind")))
+    return settings.build(described, kinds)

@@ -1,0 +1,145 @@
+"""The unit of work: one run of one policy, a function of its settings alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import fairx
+from fairx import settings
+from fairx.merit import Merit
+from fairx.simulation import simulate
+from fairx.types import Indices
+
+from . import problems
+from .specification import Entrant, Experiment, Problem, built
+
+Row = dict[str, Any]
+
+
+class Task(NamedTuple):
+    """One run: everything that its row depends on."""
+
+    problem: Problem
+    part: str  # "validation" or "test"
+    checksum: str  # of the data
+    merit: str  # as JSON, like the policy: a task is hashable and travels
+    policy: str
+    rounds: int
+    seed: int
+    run: int
+
+    def settings(self) -> str:
+        """Return all of it as one text."""
+        plain = self._asdict() | {
+            "problem": self.problem._asdict(),
+            "merit": json.loads(self.merit),
+            "policy": json.loads(self.policy),
+            "version": fairx.__version__,
+        }
+        return json.dumps(plain, sort_keys=True)
+
+    @property
+    def key(self) -> str:
+        """A name that no other task has."""
+        return hashlib.sha256(self.settings().encode()).hexdigest()[:24]
+
+
+def validation_tasks(
+    experiment: Experiment, entrant: Entrant, point: Any, merit: Merit, checksum: str
+) -> list[Task]:
+    """Return the runs that judge one point of a grid, at the longest horizon."""
+    one = _task(experiment, entrant, point, merit, checksum)
+    return [one._replace(run=run) for run in range(experiment.validation_runs)]
+
+
+def test_tasks(
+    experiment: Experiment, entrant: Entrant, point: Any, merit: Merit, checksum: str
+) -> list[Task]:
+    """Return the runs that are shown, horizon by horizon.
+
+    A short horizon is the beginning of a longer one: run i is the same run.
+    """
+    one = _task(experiment, entrant, point, merit, checksum)
+    one = one._replace(part="test", seed=experiment.seed + 1)  # not the numbers it was tuned with
+    return [
+        one._replace(rounds=rounds, run=run)
+        for rounds in experiment.rounds
+        for run in range(experiment.runs)
+    ]
+
+
+def _task(
+    experiment: Experiment, entrant: Entrant, point: Any, merit: Merit, checksum: str
+) -> Task:
+    return Task(
+        problem=experiment.problem,
+        part="validation",
+        checksum=checksum,
+        merit=json.dumps(settings.describe(merit)),
+        policy=canonical(entrant.described(point, merit)),
+        rounds=experiment.rounds[-1],
+        seed=experiment.seed,
+        run=0,
+    )
+
+
+def canonical(described: dict[str, Any]) -> str:
+    """Return the policy as JSON with every setting named, where it is one of ours."""
+    ours = ":" not in described["kind"]
+    return json.dumps(settings.describe(built(described)) if ours else described)
+
+
+def marks(rounds: int) -> Indices:
+    """Return the rounds to record at: 100 evenly spaced, and 25 to each factor of ten.
+
+    Examples
+    --------
+    >>> marks(2_000_000).size
+    209
+    """
+    even = [(i + 1) * rounds // 100 for i in range(100)]
+    powers = np.unique(np.floor(10 ** (np.arange(1, 25 * np.log10(rounds) + 1) / 25)))
+    both = np.append(even, powers)
+    return np.unique(both[(both >= 1) & (both <= rounds)]).astype(np.int64)
+
+
+def play(
+    task: Task, directory: str | None = None, progress: Callable[[int], None] | None = None
+) -> Row:
+    """Play one run and return its row."""
+    seed = task.seed - (task.part == "test")  # that of the experiment: split and features
+    found = problems.dataset(task.problem, directory)
+    if found.checksum != task.checksum:
+        raise ValueError(
+            f"data {task.problem.data!r} must have the checksum {task.checksum[:12]}, not "
+            f"{found.checksum[:12]}: another file of that name is on this machine"
+        )
+    part = problems.part(task.problem, task.part, seed, directory)
+    result = simulate(
+        built(json.loads(task.policy)), part.environment, built(json.loads(task.merit)),
+        rounds=task.rounds, seed=task.seed, runs=[task.run], checkpoints=marks(task.rounds).tolist(),
+        jobs=1, progress=progress or (lambda rounds: None),
+    )  # fmt: skip
+    return {
+        "key": task.key,
+        "settings": task.settings(),
+        "data": task.problem.data,
+        "part": task.part,
+        "policy": task.policy,
+        "merit": task.merit,
+        "rounds": task.rounds,
+        "seed": task.seed,
+        "run": task.run,
+        "version": fairx.__version__,
+        "checksum": task.checksum,
+        "checkpoints": result.rounds,
+        "fairness_regret": result.fairness_regret[0],
+        "reward_regret": result.reward_regret[0],
+        "exposure": result.exposure[0],
+        "pulls": result.pulls[0],
+    }
