@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test slow benchmarks docs clean
 
 demo: $(VENV)/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/fairx reproduce fig1 fig2 --scale quick --out results/demo
 
 test: $(VENV)/installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
@@ -28,4 +28,4 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist site report .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist site results .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

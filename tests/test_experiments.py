@@ -173,9 +173,12 @@ def test_what_cannot_be_run_is_refused(
     def nobody(tasks: Sequence[Task], progress: Any) -> Iterator[Any]:
         raise AssertionError("work was done")
 
-    with pytest.raises((ValueError, OSError), match=message):
+    def attempt() -> None:
         (experiment,) = read(written(tmp_path, SMALL.replace(*change)))
         run(experiment, tmp_path / "out", nobody)
+
+    with pytest.raises((ValueError, OSError), match=message):
+        attempt()
 
 
 def test_an_experiment_extends_another(tmp_path: Path) -> None:
@@ -408,7 +411,7 @@ def test_a_torn_file_is_set_aside_and_its_runs_redone(
         if not gathered:
             rows.gather = lambda: None  # type: ignore[method-assign]
         conduct(small, rows, local_player(1))
-    torn = sorted((out / "rows").glob("*.parquet"))[0]
+    torn = min((out / "rows").glob("*.parquet"))
     torn.write_bytes(torn.read_bytes()[:cut])
     left = len(rows_of(out))
     assert left < SMALL_RUNS
@@ -594,17 +597,15 @@ def test_no_scheduler_is_said(tmp_path: Path) -> None:
 
 
 def test_threads_make_a_part_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fairx.experiments import problems
-
     made: list[int] = []
-    real = problems.fourier_features
+    real = fourier_features
 
     def counted(*arguments: Any, **named: Any) -> Any:
         made.append(1)
         time.sleep(0.05)
         return real(*arguments, **named)
 
-    monkeypatch.setattr(problems, "fourier_features", counted)
+    monkeypatch.setattr("fairx.experiments.problems.fourier_features", counted)
     problem = Problem("yeast", "linear", dimension=3)
     threads = [threading.Thread(target=part, args=(problem, "test", 77)) for _ in range(4)]
     for thread in threads:

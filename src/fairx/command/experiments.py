@@ -90,9 +90,11 @@ def _conduct(
     options: argparse.Namespace, out: Path, owner: str, experiments: Sequence[Any], absent: Any
 ) -> int:
     """Play all experiments and write the report."""
-    from fairx.experiments import opened
+    from fairx.experiments import check, opened
     from fairx.report import write_report
 
+    for experiment in () if options.report_only else experiments:
+        check(experiment, options.data)
     with opened(out, owner, experiments) as rows:
         for torn in rows.torn:
             print(f"{torn} was torn: its runs are played again")

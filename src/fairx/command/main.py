@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int = parsed.run(parsed)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return _say("interrupted: the same command goes on where it was", 130)
+        return _say("interrupted: nothing finished is lost; the same command goes on", 130)
     except BrokenPipeError:  # `fairx data list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

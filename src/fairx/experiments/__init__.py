@@ -5,7 +5,7 @@ from .folder import opened
 from .outcome import Curve, Outcome, Panel, Tried
 from .reading import figures, read
 from .rows import Rows
-from .running import conduct, outcome
+from .running import check, conduct, outcome
 from .specification import Entrant, Experiment, Problem
 from .tasks import Task, play
 
@@ -20,6 +20,7 @@ __all__ = [
     "Rows",
     "Task",
     "Tried",
+    "check",
     "cluster_player",
     "conduct",
     "figures",

@@ -71,7 +71,7 @@ def cluster_player(address: str, directory: str | None = None) -> Player:
                 for task in tasks
             }
             try:
-                for future in distributed.as_completed(list(futures)):
+                for future in distributed.as_completed(list(futures), loop=client.loop):
                     task = futures.pop(future)
                     row = _row(task, future.result)
                     progress(task.rounds)

@@ -1,0 +1,196 @@
+"""Numbers that sum up runs, each with the interval that the runs allow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import rules
+from .types import Indices, Vector
+
+LEVEL = 0.95
+
+
+class Interval(NamedTuple):
+    """An estimate and the ends of its confidence interval, infinite for a single run."""
+
+    value: float
+    low: float
+    high: float
+
+
+def mean_interval(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
+    """Return the mean over runs with its Student t interval.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in mean_interval([1.0, 2.0, 3.0])]
+    [2.0, -0.484, 4.484]
+    """
+    found = _runs("values", values)
+    return _around(found.mean(), *_errors(found), level)
+
+
+def difference_interval(
+    first: npt.ArrayLike, second: npt.ArrayLike, level: float = LEVEL
+) -> Interval:
+    """Return mean(first) - mean(second) with its interval by Welch, for independent runs.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in difference_interval([4.0, 5.0, 6.0], [1.0, 2.0, 3.0])]
+    [3.0, 0.733, 5.267]
+    """
+    a, b = _runs("first", first), _runs("second", second)
+    return _around(a.mean() - b.mean(), *_welch(_errors(a), _errors(b)), level)
+
+
+def ratio_interval(first: npt.ArrayLike, second: npt.ArrayLike, level: float = LEVEL) -> Interval:
+    """Return mean(first) / mean(second), both positive, with the interval of its logarithm.
+
+    The logarithm of a mean has the standard error of the mean over the mean (delta method).
+
+    Examples
+    --------
+    >>> [round(end, 2) for end in ratio_interval([39.0, 40.0, 41.0], [9.0, 10.0, 11.0])]
+    [4.0, 3.1, 5.17]
+    """
+    a, b = _runs("first", first), _runs("second", second)
+    top, bottom = (
+        rules.positive(name, float(runs.mean()))
+        for name, runs in (("the mean of first", a), ("the mean of second", b))
+    )
+    log = _around(math.log(top / bottom), *_welch(_errors(a / top), _errors(b / bottom)), level)
+    with np.errstate(over="ignore"):
+        return Interval(top / bottom, float(np.exp(log.low)), float(np.exp(log.high)))
+
+
+def resampled_interval(
+    statistic: Callable[[Indices], float], runs: int, level: float = LEVEL, seed: int = 0
+) -> Interval:
+    """Return `statistic` of all runs, with the percentile interval of 1,000 bootstrap samples.
+
+    Examples
+    --------
+    >>> values = np.arange(10.0)
+    >>> [round(end, 1) for end in resampled_interval(lambda runs: values[runs].mean(), runs=10)]
+    [4.5, 2.7, 6.4]
+    """
+    everything = np.arange(rules.count("runs", runs))
+    if runs == 1:
+        return Interval(float(statistic(everything)), -math.inf, math.inf)
+    samples = np.random.default_rng(seed).integers(runs, size=(1000, runs))
+    low, high = np.quantile([statistic(sample) for sample in samples], _tails(level))
+    return Interval(float(statistic(everything)), float(low), float(high))
+
+
+def growth_exponents(rounds: npt.ArrayLike, regret: npt.ArrayLike, decades: float = 1.0) -> Vector:
+    """Fit regret = a * rounds**exponent to each run over the last `decades` powers of ten.
+
+    0.5 is the square root of the paper's bounds, 1 is a regret that never stops growing.
+    Least squares of logarithms, each mark weighing as much as the stretch that it stands for.
+
+    Examples
+    --------
+    >>> rounds = np.array([100, 200, 400, 800])
+    >>> growth_exponents(rounds, [3 * np.sqrt(rounds), 2.0 * rounds]).round(6)
+    array([0.5, 1. ])
+    """
+    marks = rules.array("rounds", rounds, (None,))
+    curves = rules.array("regret", regret, (None, marks.size), "one row per run")
+    late = marks >= marks[-1] / 10 ** rules.positive("decades", decades)
+    if late.sum() < 2:
+        raise ValueError(f"rounds must have two marks or more to fit, not {marks[late]}")
+    if (curves[:, late] <= 0).any():
+        raise ValueError(f"regret must be positive to fit, not {curves[:, late].min()}")
+    x = np.log(marks[late])
+    slopes: Vector = np.polyfit(x, np.log(curves[:, late]).T, 1, w=np.sqrt(np.gradient(x)))[0]
+    return slopes
+
+
+def distance(exposure: npt.ArrayLike, fair: npt.ArrayLike) -> Vector:
+    """Return how far the exposure of each run is from the fair one: L1, from 0 to 2.
+
+    Examples
+    --------
+    >>> distance([[1.0, 0.0], [0.5, 0.5]], [0.5, 0.5])
+    array([1., 0.])
+    """
+    shares = rules.array("fair", fair, (None,))
+    shown = rules.array("exposure", exposure, (None, shares.size), "one row per run")
+    apart: Vector = np.abs(shown - shares).sum(axis=1)
+    return apart
+
+
+def spread(values: npt.ArrayLike) -> float:
+    """Return the standard deviation between runs (divided by runs - 1; 0 for a single run)."""
+    found = _runs("values", values)
+    return float(found.std(ddof=1)) if found.size > 1 else 0.0
+
+
+def t_quantile(level: float, freedom: int) -> float:
+    """Return the t that Student's variable stays within, either side, with chance `level`.
+
+    Bisection of the finite series for whole degrees of freedom (Abramowitz and Stegun, 26.7.3
+    and 26.7.4). Beyond 1,000 degrees those of 1,000, wider by less than 0.2 per cent.
+
+    Examples
+    --------
+    >>> round(t_quantile(0.95, freedom=9), 3)
+    2.262
+    """
+    freedom = min(rules.count("freedom", freedom), 1000)
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        low, high = (angle, high) if _within(angle, freedom) < level else (low, angle)
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def _within(angle: float, freedom: int) -> float:
+    """Return the chance that |t| is at most sqrt(freedom) * tan(angle)."""
+    odd = freedom % 2
+    term = math.sin(angle) * (math.cos(angle) if odd else 1.0)
+    total = 0.0
+    for power in range(2 + odd, freedom + 1, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * (power - 1) / power
+    return (angle + total) * 2 / math.pi if odd else total
+
+
+def _around(value: float, error: float, freedom: float, level: float) -> Interval:
+    """Return the interval of a value with this standard error."""
+    if not freedom:  # one run: nothing is known of the others
+        return Interval(float(value), -math.inf, math.inf)
+    # Welch's degrees of freedom are cut to a whole number, which only widens the interval.
+    half = t_quantile(1 - 2 * _tails(level)[0], int(freedom + 1e-9)) * error
+    return Interval(float(value), float(value - half), float(value + half))
+
+
+def _errors(runs: Vector) -> tuple[float, float]:
+    """Return the standard error of the mean and its degrees of freedom."""
+    return spread(runs) / math.sqrt(runs.size), runs.size - 1
+
+
+def _welch(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+    """Return the standard error of a difference and its degrees of freedom."""
+    (a, m), (b, n) = first, second
+    if min(m, n) == 0 or a == b == 0:
+        return 0.0, min(m, n)
+    part = 1 / (1 + (b / a) ** 2) if a else 0.0
+    return math.hypot(a, b), 1 / (part**2 / m + (1 - part) ** 2 / n)
+
+
+def _tails(level: float) -> tuple[float, float]:
+    tail = (1 - rules.number("level", level, low=0, high=1)) / 2
+    return tail, 1 - tail
+
+
+def _runs(name: str, values: npt.ArrayLike) -> Vector:
+    found = rules.array(name, values, (None,), "one value per run")
+    rules.count(f"the number of {name}", found.size)
+    return found

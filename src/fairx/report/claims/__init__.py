@@ -1,0 +1,6 @@
+"""The paper's claims, each with a rule that was written down before the runs."""
+
+from .claim import Claim
+from .verdicts import claims
+
+__all__ = ["Claim", "claims"]

@@ -1,0 +1,133 @@
+"""One page with everything, which asks the network for nothing."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from fairx.experiments.outcome import Outcome
+from fairx.plots import draw, save
+from fairx.plots.figure import merit_title
+
+from .claims import Claim, claims
+from .tables import rows, setting_words, write_tables
+
+CAPTIONS = {
+    "regret": "Mean over the runs, bands of one standard deviation. Linear axes fit the fair "
+    "policies; where a conventional one leaves them, its last mean is given above. Grey dashes: the "
+    "growth that the theory promises.",
+    "exposure": "Average exposure of each arm in one run, the first, at each horizon, beside the "
+    "optimal fair exposure.",
+}
+
+
+def write_report(
+    outcomes: Mapping[str, Outcome], directory: str | Path, about: Mapping[str, str]
+) -> Path:
+    """Write figures, tables.csv and index.html to `directory`; return the path of the page.
+
+    Parameters
+    ----------
+    outcomes
+        By name, which is that of the files: the paper's are fig1, fig2, ...
+    about
+        What the head of the page says of these runs: date, machine, command.
+    """
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in outcomes:
+        _check_name(name)
+    write_tables(outcomes, folder / "tables.csv")
+    sections = [_section(name, outcome, folder) for name, outcome in outcomes.items()]
+    found = claims(outcomes)
+    page = _template().render(
+        about=about,
+        claims=found,
+        verdicts=Counter(claim.verdict for claim in found),
+        scales=sorted({outcome.experiment.scale for outcome in outcomes.values()} - {"paper"}),
+        sections=sections,
+    )
+    path = folder / "index.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _check_name(name: str) -> None:
+    if not name or Path(name).name != name or "\\" in name:
+        raise ValueError(f"name must be a plain file name, not {name!r}: figures are saved by it")
+
+
+def _section(name: str, outcome: Outcome, folder: Path) -> dict[str, Any]:
+    """Return what the template says of one outcome."""
+    experiment = outcome.experiment
+    played = {repr(panel.merit) for panel in outcome.panels}
+    found = rows(outcome)
+    return {
+        "name": name,
+        "experiment": experiment,
+        "svg": _svg(outcome, folder / name),
+        "caption": CAPTIONS[experiment.figure],
+        "rows": found,
+        "edges": any(row.at_edge for row in found),
+        "searches": _searches(outcome),
+        "missing": [merit_title(m) for m in experiment.merits if repr(m) not in played],
+    }
+
+
+def _svg(outcome: Outcome, path: Path) -> str:
+    """Save the figure; return it without the lines that only a file of its own needs."""
+    if not outcome.panels:
+        return ""
+    svg, _ = save(draw(outcome), path)
+    words = svg.read_text(encoding="utf-8")
+    return words[words.index("<svg") :]
+
+
+def _searches(outcome: Outcome) -> list[dict[str, Any]]:
+    return [
+        {
+            "merit": merit_title(panel.merit),
+            "policy": curve.label,
+            "tried": [
+                (setting_words(t.settings), t, t.settings == curve.settings) for t in curve.tried
+            ],
+        }
+        for panel in outcome.panels
+        for curve in panel.curves
+        if curve.tried
+    ]
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"number": number, "finding": finding}
+    return environment.from_string(
+        resources.files(__package__).joinpath("page.html").read_text("utf-8")
+    )
+
+
+def number(value: float) -> str:
+    """Return a number as the page shows it.
+
+    Examples
+    --------
+    >>> number(12345.6), number(0.01234)
+    ('12,346', '0.0123')
+    """
+    words = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return words.replace("-", "\N{MINUS SIGN}")
+
+
+def finding(claim: Claim) -> str:
+    """Return the value of a claim with its interval, where it has one."""
+    value = claim.value if isinstance(claim.value, str) else number(claim.value)
+    known = math.isfinite(claim.low) and math.isfinite(claim.high)
+    return f"{value} [{number(claim.low)} to {number(claim.high)}]" if known else value

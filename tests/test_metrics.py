@@ -1,0 +1,131 @@
+"""Intervals against SciPy's, exponents against powers that are known."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairx import metrics
+
+RNG = np.random.default_rng(5)
+FIRST, SECOND = RNG.normal(10, 2, 10), RNG.normal(4, 1, 7)
+
+
+@pytest.mark.parametrize(
+    ("level", "freedom"),
+    [*itertools.product((0.5, 0.9, 0.95, 0.999), (1, 2, 3, 4, 9, 10, 55, 1000))],
+)
+def test_t_quantile(level: float, freedom: int) -> None:
+    assert metrics.t_quantile(level, freedom) == pytest.approx(
+        stats.t.ppf((1 + level) / 2, freedom), rel=1e-10
+    )
+
+
+def test_t_quantile_beyond_a_thousand_degrees_is_wider_by_little() -> None:
+    ratio = metrics.t_quantile(0.95, 10**9) / stats.norm.ppf(0.975)
+    assert 1 < ratio < 1.002
+
+
+def test_mean_interval() -> None:
+    expected = stats.ttest_1samp(FIRST, 0).confidence_interval(0.9)
+    assert metrics.mean_interval(FIRST, 0.9) == pytest.approx((FIRST.mean(), *expected))
+
+
+def test_difference_interval_is_that_of_welch_or_slightly_wider() -> None:
+    expected = stats.ttest_ind(FIRST, SECOND, equal_var=False).confidence_interval(0.95)
+    found = metrics.difference_interval(FIRST, SECOND)
+    assert found.value == pytest.approx(FIRST.mean() - SECOND.mean())
+    assert found.low <= expected.low
+    assert found.high >= expected.high
+    assert found.high - found.low < 1.02 * (expected.high - expected.low)
+
+
+def test_a_constant_second_leaves_the_interval_of_the_first() -> None:
+    found, alone = metrics.difference_interval(FIRST, [1.0] * 9), metrics.mean_interval(FIRST)
+    assert found == pytest.approx([end - 1 for end in alone])
+
+
+def test_intervals_without_spread_are_points() -> None:
+    assert metrics.difference_interval([2.0, 2.0], [1.0, 1.0]) == (1, 1, 1)
+    assert metrics.ratio_interval([2.0, 2.0], [1.0, 1.0]) == (2, 2, 2)
+    assert metrics.mean_interval([2.0, 2.0]) == (2, 2, 2)
+
+
+def test_one_run_says_nothing_of_others() -> None:
+    assert metrics.mean_interval([2.0]) == (2, -math.inf, math.inf)
+    assert metrics.difference_interval([2.0], [1.0, 3.0]) == (0, -math.inf, math.inf)
+    assert metrics.ratio_interval([2.0], [1.0]) == (2, 0, math.inf)
+    assert metrics.resampled_interval(lambda runs: 1.0, runs=1) == (1, -math.inf, math.inf)
+
+
+def test_ratio_intervals_cover() -> None:
+    # 95% of 400 should cover; five standard deviations of that count are 5 * sqrt(400 * .0475).
+    draws = np.random.default_rng(1)
+    intervals = [
+        metrics.ratio_interval(draws.normal(20, 2, 10), draws.normal(10, 1, 10)) for _ in range(400)
+    ]
+    covered = sum(found.low <= 2 <= found.high for found in intervals)
+    assert abs(covered - 380) < 5 * math.sqrt(400 * 0.0475)
+
+
+def test_ratio_of_what_is_not_positive() -> None:
+    with pytest.raises(ValueError, match="the mean of second must be positive, not -1"):
+        metrics.ratio_interval([1.0], [-1.0])
+
+
+def test_resampled_mean_has_about_the_normal_interval() -> None:
+    values = RNG.normal(size=200)
+    found = metrics.resampled_interval(lambda runs: float(values[runs].mean()), runs=200)
+    half = 1.96 * values.std() / math.sqrt(200)
+    assert found.value == pytest.approx(values.mean())
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.12)
+
+
+@pytest.mark.parametrize("spacing", [np.linspace, np.geomspace])
+def test_growth_exponents_look_at_the_last_decades_only(spacing: object) -> None:
+    rounds = np.unique(spacing(1, 10_000, 300).astype(int))  # type: ignore[operator]
+    root = np.sqrt(rounds)
+    bent = np.where(rounds < 1000, rounds, 1000 * np.sqrt(rounds / 1000))
+    assert metrics.growth_exponents(rounds, [root, 5 * root, bent]) == pytest.approx([0.5] * 3)
+    both = metrics.growth_exponents(rounds, bent[None], decades=4)
+    assert 0.6 < both[0] < 0.99
+
+
+def test_growth_exponents_do_not_depend_on_how_dense_the_marks_are() -> None:
+    early, late = np.linspace(1000, 3000, 20), np.linspace(3100, 10_000, 20)
+    dense = np.concatenate([early, np.linspace(3100, 10_000, 400)])
+
+    def bent(rounds: np.ndarray[tuple[int], np.dtype[np.float64]]) -> object:
+        return [np.where(rounds < 3050, rounds, 3050 * np.sqrt(rounds / 3050))]
+
+    few = np.concatenate([early, late])
+    found = [metrics.growth_exponents(rounds, bent(rounds))[0] for rounds in (few, dense)]  # type: ignore[arg-type]
+    assert found[0] == pytest.approx(found[1], abs=0.01)
+
+
+def test_growth_exponents_refuse() -> None:
+    with pytest.raises(ValueError, match="regret must be positive to fit, not 0"):
+        metrics.growth_exponents([10, 20], [[0.0, 1.0]])
+    with pytest.raises(ValueError, match="two marks or more"):
+        metrics.growth_exponents([1, 20], [[1.0, 2.0]])
+    with pytest.raises(ValueError, match="regret must have shape"):
+        metrics.growth_exponents([10, 20], [1.0, 2.0])
+
+
+def test_distance_of_all_on_one_arm() -> None:
+    fair = [0.5, 0.25, 0.25]
+    assert metrics.distance(np.array([[0, 0, 1], fair]), fair) == pytest.approx([1.5, 0])
+
+
+def test_spread() -> None:
+    assert metrics.spread(FIRST) == pytest.approx(stats.tstd(FIRST))
+    assert metrics.spread([3.0]) == 0
+
+
+def test_no_runs_at_all() -> None:
+    with pytest.raises(ValueError, match="the number of values must be"):
+        metrics.mean_interval([])

@@ -1,0 +1,110 @@
+"""The page in a real browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from outcomes import RUNS, Made, exposures, panel, regrets
+
+from fairx.report import write_report
+
+CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install selenium")
+pytestmark = pytest.mark.skipif(
+    not (shutil.which(CHROMIUM) and shutil.which(DRIVER)),
+    reason="needs a browser: apt-get install chromium chromium-driver",
+)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    made = {"UCB": Made(9000, 1, -900), "FairX-TS": Made(1000), "a" * 60: Made(500)}
+    even = np.full((RUNS, 14), 1 / 14)
+    outcomes = {
+        "fig1": exposures({"UCB": (even, even)}, np.linspace(0, 1, 14)),
+        "figA1": regrets("figA1", *(panel(made, c) for c in (6, 12))),
+    }
+    about = {"Command": "fairx run " + "very-long-name" * 20}
+    return write_report(outcomes, tmp_path_factory.mktemp("page"), about).as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield found
+    found.quit()
+
+
+@pytest.fixture(params=[(1280, 900, "light"), (1280, 900, "dark"), (360, 740, "light")], ids=str)
+def view(request: pytest.FixtureRequest, browser: Any, address: str) -> Any:
+    """Return the browser with the page open, at a size and in a colour scheme."""
+    width, height, scheme = request.param
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    colours = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", colours)
+    browser.get_log("performance")
+    browser.get(address)
+    return browser
+
+
+def test_everything_is_visible(view: Any) -> None:
+    view.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+    for selector, count in (("figure svg", 2), ("table", 4), ("figcaption", 2), ("dl", 3)):
+        found = view.find_elements("css selector", selector)
+        assert len(found) == count
+        assert all(one.is_displayed() and min(one.size.values()) > 10 for one in found)
+
+
+def test_figures_are_drawn_in_full(view: Any) -> None:
+    """Glyphs and marks are found in their own figure."""
+    uses, lost = view.execute_script(
+        "const uses = [...document.querySelectorAll('figure svg use')];"
+        "const own = use => use.closest('svg').querySelector(use.getAttribute('xlink:href'));"
+        "return [uses.length, uses.filter(use => !own(use)).length]"
+    )
+    assert uses > 100
+    assert lost == 0
+
+
+def test_the_body_does_not_scroll_sideways(view: Any) -> None:
+    width, window = view.execute_script(
+        "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
+    assert width <= window
+
+
+def test_figures_are_on_white(view: Any) -> None:
+    (card, *_) = view.find_elements("css selector", ".card")
+    assert card.value_of_css_property("background-color") == "rgba(255, 255, 255, 1)"
+
+
+def test_no_errors_and_no_requests(view: Any, address: str) -> None:
+    assert view.get_log("browser") == []
+    sent = [entry["message"] for entry in view.get_log("performance")]
+    asked = [message for message in sent if "Network.requestWillBeSent" in message]
+    assert all(address in message or '"url":"data:,"' in message for message in asked)
+
+
+def test_the_claims_can_be_reached_by_keyboard(view: Any) -> None:
+    assert view.execute_script(
+        "return [...document.querySelectorAll('.scroll, .card')].every(box => box.tabIndex === 0)"
+    )
