@@ -36,12 +36,13 @@ from fairx.experiments.tasks import marks
 from fairx.features import fourier_features, linear_fit, median_distance
 
 ROUNDS = 60 if interpreted() else 3_000
+EXPONENTIAL = 'merits = [{ kind = "Exponential", steepness = 4 }]'
 SMALL = f"""
 seed = 3
 rounds = {ROUNDS}
 runs = 2
 validation_runs = 2
-merits = [{{ kind = "Exponential", steepness = 4 }}]
+{EXPONENTIAL}
 
 [[policies]]
 kind = "UCB"
@@ -220,31 +221,31 @@ class Lukewarm(NamedTuple):
         state[arm] += self.heat * reward
 
 
-class Steps(NamedTuple):
-    """A merit of one's own."""
-
-    height: float
-
-    def log(self, mean):
-        return self.height * mean
-
-    def log_slope(self, mean):
-        return self.height
+def bowl(mean):
+    return 1.0 + mean * mean
 '''
 
 
-def test_policies_of_others_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_policies_and_merits_of_others_are_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     written(tmp_path, MINE, "mine_of_test.py")
     monkeypatch.chdir(tmp_path)
     text = SMALL[: SMALL.index("[[policies]]")] + (
         '[[policies]]\nkind = "mine_of_test:Lukewarm"\ngrid.heat = [1, 2]\n'
+        '[[policies]]\nkind = "FairXEG"\nepsilon = 0.1\n'
+        '[[merits]]\nkind = "mine_of_test:bowl"\n'
     )
-    (experiment,) = read(written(tmp_path, text.replace("3_000", "100")))
-    found = run(experiment, tmp_path / "out")
-    curve = found.panels[0].curves[0]
-    assert curve.label == "Lukewarm"
-    assert curve.policy.merit == Exponential(4)
-    np.testing.assert_allclose(curve.result.exposure, 1 / 14)
+    text = text.replace("3_000", "100").replace(EXPONENTIAL, "")
+    (experiment,) = read(written(tmp_path, text))
+    (panel,) = run(experiment, tmp_path / "out").panels
+    assert panel.curves[0].label == "Lukewarm"
+    assert [curve.policy.merit for curve in panel.curves] == [panel.merit] * 2
+    np.testing.assert_allclose(panel.curves[0].result.exposure, 1 / 14)
+    np.testing.assert_allclose(panel.fair, (1 + panel.means**2) / (1 + panel.means**2).sum())
+    assert {json.loads(row["merit"])["kind"] for row in rows_of(tmp_path / "out").values()} == {
+        "mine_of_test:bowl"
+    }
 
 
 # Problems

@@ -70,7 +70,7 @@ def test_lines_are_means_and_bands_one_standard_deviation() -> None:
     axis = regret_figure(found).axes[0]
     result = found.panels[0].curves[2].result
     assert axis.lines[2].get_ydata() == pytest.approx(result.summary().fairness_mean)
-    top = np.asarray(axis.collections[2].get_paths()[0].vertices)[:, 1].max()
+    top = np.asarray(axis.collections[0].get_paths()[0].vertices)[:, 1].max()
     assert top == pytest.approx(
         result.summary().fairness_mean[-1] + result.summary().fairness_std[-1]
     )

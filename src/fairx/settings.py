@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,14 +60,13 @@ def _kind(value: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
         hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(sorted(kinds))}"
         raise ValueError(f"unknown kind {name!r}: {hint}")
     kind = kinds[name]
+    fields = inspect.signature(kind).parameters
     for field in value:
-        if field != "kind" and field not in kind._fields:
-            near = difflib.get_close_matches(field, kind._fields, n=1)
-            hint = (
-                f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(kind._fields)}"
-            )
+        if field != "kind" and field not in fields:
+            near = difflib.get_close_matches(field, fields, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(fields)}"
             raise ValueError(f"{name} has no setting {field!r}: {hint}")
-    missing = [f for f in kind._fields if f not in value and f not in kind._field_defaults]
+    missing = [f for f in fields if f not in value and fields[f].default is inspect.Parameter.empty]
     if missing:
         raise ValueError(f"{name} needs a value for {', '.join(missing)}")
     return kind

@@ -94,7 +94,7 @@ def _conduct(
     from fairx.report import write_report
 
     for experiment in () if options.report_only else experiments:
-        check(experiment, options.data)
+        check(_chosen(experiment, options.steepness), options.data)
     with opened(out, owner, experiments) as rows:
         for torn in rows.torn:
             print(f"{torn} was torn: its runs are played again")
@@ -123,13 +123,22 @@ def _player(options: argparse.Namespace) -> Callable[[Any, Any], Any]:
     )
 
     def play(experiment: Any, rows: Any) -> Any:
-        wanted = options.steepness or [getattr(m, "steepness", None) for m in experiment.merits]
-        merits = tuple(m for m in experiment.merits if getattr(m, "steepness", None) in wanted)
-        if merits:
-            conduct(experiment._replace(merits=merits), rows, player, options.data)
+        conduct(_chosen(experiment, options.steepness), rows, player, options.data)
         return outcome(experiment, rows, options.data)
 
     return play
+
+
+def _chosen(experiment: Any, steepness: Sequence[float] | None) -> Any:
+    """Return the experiment with some of its merits only."""
+    if not steepness:
+        return experiment
+    there = {merit.steepness: merit for merit in experiment.merits}
+    for one in steepness:
+        if one not in there:
+            rule = f"one of {', '.join(f'{c:g}' for c in there)} for {experiment.name}"
+            raise ValueError(f"--steepness must be {rule}, not {one:g}")
+    return experiment._replace(merits=tuple(there[one] for one in steepness))
 
 
 def _positive(text: str) -> int:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from fairx import settings
+from fairx.merit import Custom
 
 
 def choice(what: str, name: str, names: Collection[str]) -> str:
@@ -44,7 +46,9 @@ def table(where: str, value: Any) -> Mapping[str, Any]:
 
 
 def imported(kind: str) -> Any:
-    """Return the class of a policy or merit: one of ours by its name, or `module:Name`.
+    """Return what makes a policy or merit: one of ours by its name, or `module:Name`.
+
+    A plain function is a merit, as for `Custom`.
 
     Examples
     --------
@@ -61,9 +65,10 @@ def imported(kind: str) -> Any:
     if "" not in sys.path:  # a module beside the experiment, as for `python -m`
         sys.path.insert(0, "")
     try:
-        return getattr(importlib.import_module(module), name)
+        found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise ValueError(
             f"kind {kind!r} cannot be imported ({error}): run from the folder of {module}.py, "
             "or install it"
         ) from error
+    return (lambda: Custom(found)) if inspect.isfunction(found) else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fairx import rules, settings
 from fairx.compiled import changed, record
-from fairx.merit import Merit
+from fairx.merit import Custom, Merit
 
 from .names import choice, imported
 
@@ -73,7 +74,7 @@ class Entrant(NamedTuple):
         """Return the policy at a point of the grid as a mapping that `built` understands."""
         chosen = {"kind": self.kind, **self.fixed, **point}
         if "merit" not in chosen and takes_merit(self.kind):
-            chosen["merit"] = settings.describe(merit)
+            chosen["merit"] = described(merit)
         return chosen
 
 
@@ -96,7 +97,7 @@ class Experiment(NamedTuple):
         """Return a text that is the same for experiments that play the same."""
         plain = self._asdict() | {
             "problem": self.problem._asdict(),
-            "merits": settings.describe(self.merits),
+            "merits": [described(merit) for merit in self.merits],
             "policies": [entrant._asdict() for entrant in self.policies],
         }
         return json.dumps(plain, sort_keys=True, default=str)
@@ -104,12 +105,33 @@ class Experiment(NamedTuple):
 
 def takes_merit(kind: str) -> bool:
     """Tell whether a policy has a setting `merit`."""
-    found = imported(kind)
-    fields = getattr(found, "_fields", getattr(found, "__dataclass_fields__", ()))
-    return "merit" in fields
+    return "merit" in inspect.signature(imported(kind)).parameters
 
 
-def built(described: Mapping[str, Any]) -> Any:
+def described(value: Any) -> Any:
+    """Return a record as a mapping that `built` understands: by its module if it is not ours.
+
+    Examples
+    --------
+    >>> from fairx import Exponential
+    >>> described(Exponential(4))
+    {'kind': 'Exponential', 'steepness': 4.0}
+    """
+    if isinstance(value, Custom):
+        return {"kind": _address(value.function)}
+    if not hasattr(value, "_fields"):
+        return settings.describe(value)
+    kind = type(value)
+    ours = settings.KINDS.get(kind.__name__) is kind
+    fields = {name: described(part) for name, part in value._asdict().items()}
+    return {"kind": kind.__name__ if ours else _address(kind), **fields}
+
+
+def _address(found: Any) -> str:
+    return f"{found.__module__}:{found.__qualname__}"
+
+
+def built(content: Mapping[str, Any]) -> Any:
     """Return the policy or merit that a mapping describes, ours or anybody's.
 
     Examples
@@ -118,6 +140,6 @@ def built(described: Mapping[str, Any]) -> Any:
     FairXEG(merit=Exponential(steepness=4.0), epsilon=0.1)
     """
     kinds = dict(settings.KINDS)
-    for part in (described, *(v for v in described.values() if isinstance(v, Mapping))):
+    for part in (content, *(v for v in content.values() if isinstance(v, Mapping))):
         kinds[str(part.get("kind"))] = imported(str(part.get("kind")))
-    return settings.build(described, kinds)
+    return settings.build(content, kinds)

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fairx
-from fairx import settings
 from fairx.merit import Merit
 from fairx.simulation import simulate
 from fairx.types import Indices
 
 from . import problems
-from .specification import Entrant, Experiment, Problem, built
+from .specification import Entrant, Experiment, Problem, built, described
 
 Row = dict[str, Any]
 
@@ -80,7 +79,7 @@ def _task(
         problem=experiment.problem,
         part="validation",
         checksum=checksum,
-        merit=json.dumps(settings.describe(merit)),
+        merit=json.dumps(described(merit)),
         policy=canonical(entrant.described(point, merit)),
         rounds=experiment.rounds[-1],
         seed=experiment.seed,
@@ -88,10 +87,9 @@ def _task(
     )
 
 
-def canonical(described: dict[str, Any]) -> str:
-    """Return the policy as JSON with every setting named, where it is one of ours."""
-    ours = ":" not in described["kind"]
-    return json.dumps(settings.describe(built(described)) if ours else described)
+def canonical(policy: dict[str, Any]) -> str:
+    """Return a policy as JSON, with every setting named and of its declared type if it is ours."""
+    return json.dumps(policy if ":" in policy["kind"] else described(built(policy)))
 
 
 def marks(rounds: int) -> Indices:
@@ -100,7 +98,7 @@ def marks(rounds: int) -> Indices:
     Examples
     --------
     >>> marks(2_000_000).size
-    209
+    239
     """
     even = [(i + 1) * rounds // 100 for i in range(100)]
     powers = np.unique(np.floor(10 ** (np.arange(1, 25 * np.log10(rounds) + 1) / 25)))

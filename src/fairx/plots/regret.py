@@ -59,7 +59,8 @@ def _draw_panel(axes: Sequence[Axes], panel: Panel, found: Mapping[str, Style]) 
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
         for band in bands:
-            _draw_band(axis, band, found[band.label])
+            # Off the linear axes, a wide band would only colour the background.
+            _draw_band(axis, band, found[band.label], shaded=band.fair or axis is axes[2])
     title = merit_title(panel.merit)
     _fit_linear(axes[0], fairness, title)
     _fit_linear(axes[1], reward, title)
@@ -72,8 +73,10 @@ def _band(curve: Curve, regrets: Vector) -> Band:
     return Band(curve.label, fair, curve.result.rounds, regrets.mean(axis=0), std)
 
 
-def _draw_band(axis: Axes, band: Band, style: Style) -> None:
+def _draw_band(axis: Axes, band: Band, style: Style, shaded: bool) -> None:
     axis.plot(band.rounds, band.mean, color=style.colour, ls=style.line, lw=1.6)
+    if not shaded:
+        return
     ends = (band.mean - band.std, band.mean + band.std)
     axis.fill_between(band.rounds, *ends, color=style.colour, alpha=0.15, lw=0)
 

@@ -7,7 +7,13 @@ from functools import partial
 
 from fairx import theory
 from fairx.experiments.outcome import Curve, Outcome
-from fairx.metrics import difference_interval, growth_exponents, mean_interval, ratio_interval
+from fairx.metrics import (
+    Interval,
+    difference_interval,
+    growth_exponents,
+    mean_interval,
+    ratio_interval,
+)
 from fairx.types import Vector
 
 from .claim import (
@@ -53,15 +59,20 @@ def _best_reward(label: str, outcome: Outcome) -> Finding:
     panel = only(outcome)
     rival = lowest(panel, (MAB.ts, MAB.eg), reward)
     found = difference_interval(reward(panel, rival), reward(panel, label))
-    reason = f"{chosen(panel, rival)} does as well or better, with the settings of the search"
-    return judged(found, found.low > 0, reason)
+    reason = f"{chosen(panel, rival)} does better, with the settings of the search"
+    return judged(found, found.low > 0, _or_undecided(found, reason))
 
 
 def _pays(label: str, outcome: Outcome) -> Finding:
     panel = only(outcome)
     found = difference_interval(fairness(panel, label), fairness(panel, MAB.ts))
-    reason = f"the search for the least fairness regret left {chosen(panel, label)} as fair as "
-    return judged(found, found.low > 0, f"{reason}{chosen(panel, MAB.ts)}, or fairer")
+    reason = f"the search for the least fairness regret left {chosen(panel, label)} fairer than "
+    return judged(found, found.low > 0, _or_undecided(found, reason + chosen(panel, MAB.ts)))
+
+
+def _or_undecided(found: Interval, reason: str) -> str:
+    """Return the reason for a difference, if there is one."""
+    return reason if found.high < 0 else "the difference is within the noise of so few runs"
 
 
 def _wins_not(measure: Measure, outcome: Outcome) -> Finding:

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_experiments import SMALL, rows_of, written
+
+import fairx
+from fairx.command import main
+from fairx.compiled import interpreted
+from fairx.experiments.progress import Progress
+
+Capture = pytest.CaptureFixture[str]
+SMALLEST = SMALL.replace("rounds = ", "rounds = 40 #")
+
+
+def test_a_figure_is_reproduced(tmp_path: Path, capsys: Capture) -> None:
+    """The smallest scale, of two policies only where each round is interpreted."""
+    out = tmp_path / "out"
+    if interpreted():
+        assert main(["run", str(written(tmp_path, SMALLEST)), "--out", str(out)]) == 0
+    else:
+        assert main(["reproduce", "fig1", "--scale", "smoke", "--out", str(out)]) == 0
+    page = out / "index.html"
+    assert capsys.readouterr().out == f"report: {page.resolve()}\n"
+    assert "<svg" in page.read_text("utf-8")
+    (session,) = [json.loads(line) for line in (out / "sessions.jsonl").read_text().splitlines()]
+    assert session["runs"] == len(rows_of(out))
+
+
+def test_a_report_of_what_is_there(tmp_path: Path) -> None:
+    path, out = written(tmp_path, SMALLEST), tmp_path / "out"
+    command = ["run", str(path), "--out", str(out), "--jobs", "1"]
+    assert main([*command, "--report-only"]) == 0
+    assert not rows_of(out)
+    assert "<svg" not in (out / "index.html").read_text("utf-8")
+    assert main(command) == 0
+    (out / "index.html").unlink()
+    before = rows_of(out)
+    assert main([*command, "--report-only"]) == 0
+    assert rows_of(out) == before
+    assert "<svg" in (out / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reproduce", "fig22"], "did you mean 'fig2'?"),
+        (["reproduce", "fig4"], "the Yahoo! Today logs are played by replay"),
+        (["reproduce", "figA2", "--data", "nowhere"], "fairx data get mediamill"),
+        (
+            ["reproduce", "figA1", "--steepness", "7"],
+            "must be one of 6, 8, 10, 12 for figA1, not 7",
+        ),
+        (["run", "nowhere.toml"], "nowhere.toml"),
+        (["data", "get", "yaest"], "name must be one of mediamill, not 'yaest'"),
+    ],
+)
+def test_mistakes_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, arguments: Any, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FAIRX_DATA", raising=False)
+    assert main(arguments) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("fairx: error: ")
+    assert message in said
+    assert said.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+    with pytest.raises((ValueError, OSError)):
+        main(["--traceback", *arguments])
+
+
+@pytest.mark.parametrize("arguments", [[], ["reproduce"], ["reproduce", "fig1", "--jobs", "0"]])
+def test_usage(arguments: list[str], capsys: Capture) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert "usage: fairx" in capsys.readouterr().err
+
+
+def test_a_mistake_leaves_no_folder_behind(tmp_path: Path) -> None:
+    """After the file is mended, the same command works."""
+    out = tmp_path / "out"
+    command = ["run", str(written(tmp_path, SMALLEST.replace("[0.01,", "[-1,"))), "--out", str(out)]
+    assert main(command) == 1
+    assert not out.exists()
+    written(tmp_path, SMALLEST)
+    assert main(command) == 0
+
+
+def test_everything_leaves_out_what_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Nothing is played here: the folder is empty, and stays so."""
+    arguments = ["reproduce", "all", "--scale", "smoke", "--report-only", "--data", str(tmp_path)]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "figA2 is left out: mediamill is not at" in said
+    assert "fig4-mab is left out: the Yahoo! Today logs" in said
+    assert "figA2, left out" in (tmp_path / "out" / "index.html").read_text("utf-8")
+
+
+def test_version(capsys: Capture) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"fairx {fairx.__version__}\n"
+
+
+def test_a_closed_pipe_is_no_mistake() -> None:
+    command = f"{sys.executable} -m fairx data list | head -1; exit ${{PIPESTATUS[0]}}"
+    found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert found.returncode == 0
+    assert found.stderr == ""
+
+
+def test_progress_without_a_terminal_is_lines(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("fairx.experiments.progress.time.monotonic", lambda: now[0])
+    with Progress("fig2, tuning", runs=3, rounds=3000) as progress:
+        for _ in range(3):
+            now[0] += 11.0
+            progress.add_rounds(1000)
+            progress.add_run()
+    assert capsys.readouterr().err.splitlines() == [
+        "fig2, tuning: 1 of 3 runs, 91 rounds/s, 22 s left",
+        "fig2, tuning: 2 of 3 runs, 91 rounds/s, 11 s left",
+        "fig2, tuning: 3 of 3 runs, 91 rounds/s, 0 s left",
+        "fig2, tuning: 3 of 3 runs, 91 rounds/s",
+    ]
+
+
+def test_progress_is_live_on_a_terminal() -> None:
+    pty = pytest.importorskip("pty", reason="this system has no terminals to pretend")
+    import termios
+
+    code = """
+import time
+from fairx.experiments.progress import Progress
+with Progress("fig2", 9, 9000) as progress:
+    for _ in range(9):
+        progress.add_rounds(1000)
+        progress.add_run()
+        time.sleep(0.2)
+"""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=theirs)
+    shown, late = b"", time.monotonic() + 30
+    while b"of 9 runs" not in shown[200:] and time.monotonic() < late:
+        if select.select([ours], [], [], 1.0)[0]:
+            shown += os.read(ours, 1000)
+    process.kill()
+    process.wait()
+    os.close(ours)
+    os.close(theirs)
+    assert b"fig2:" in shown
+    assert b"rounds/s" in shown
+    assert b"of 9 runs" in shown
