@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from .figure import legend, merit_title, new_figure, write
 from .palette import Style, styles
 
 GUIDE = "#555555"
+POINTS = 80
 NUMBER = EngFormatter(sep="")  # 2k, 1.5M
 
 
@@ -50,6 +51,16 @@ def regret_figure(outcome: Outcome) -> Figure:
     return figure
 
 
+def _thinned(band: Band, spaced: Callable[..., Vector]) -> Band:
+    """Return some of the points, enough for the eye: the page holds many curves."""
+    rounds = band.rounds
+    if rounds.size <= POINTS:
+        return band
+    near = np.searchsorted(rounds, spaced(rounds[0], rounds[-1], POINTS).round())
+    some = np.unique(near.clip(max=rounds.size - 1))
+    return band._replace(rounds=rounds[some], mean=band.mean[some], std=band.std[some])
+
+
 def _draw_panel(axes: Sequence[Axes], panel: Panel, found: Mapping[str, Style]) -> None:
     fairness = [_band(curve, curve.result.fairness_regret) for curve in panel.curves]
     reward = [_band(curve, curve.result.reward_regret) for curve in panel.curves]
@@ -58,9 +69,12 @@ def _draw_panel(axes: Sequence[Axes], panel: Panel, found: Mapping[str, Style]) 
         axis.set(xlabel="rounds", ylabel=name)
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
+        spaced = np.geomspace if axis is axes[2] else np.linspace
         for band in bands:
             # Off the linear axes, a wide band would only colour the background.
-            _draw_band(axis, band, found[band.label], shaded=band.fair or axis is axes[2])
+            _draw_band(
+                axis, _thinned(band, spaced), found[band.label], shaded=band.fair or axis is axes[2]
+            )
     title = merit_title(panel.merit)
     _fit_linear(axes[0], fairness, title)
     _fit_linear(axes[1], reward, title)
