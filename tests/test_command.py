@@ -15,6 +15,7 @@ from test_experiments import SMALL, rows_of, written
 import fairx
 from fairx.command import main
 from fairx.compiled import interpreted
+from fairx.experiments import opened
 from fairx.experiments.progress import Progress
 
 Capture = pytest.CaptureFixture[str]
@@ -38,9 +39,8 @@ def test_a_figure_is_reproduced(tmp_path: Path, capsys: Capture) -> None:
 def test_a_report_of_what_is_there(tmp_path: Path) -> None:
     path, out = written(tmp_path, SMALLEST), tmp_path / "out"
     command = ["run", str(path), "--out", str(out), "--jobs", "1"]
-    assert main([*command, "--report-only"]) == 0
-    assert not rows_of(out)
-    assert "<svg" not in (out / "index.html").read_text("utf-8")
+    assert main([*command, "--report-only"]) == 1
+    assert not out.exists()
     assert main(command) == 0
     (out / "index.html").unlink()
     before = rows_of(out)
@@ -60,6 +60,8 @@ def test_a_report_of_what_is_there(tmp_path: Path) -> None:
             "must be one of 6, 8, 10, 12 for figA1, not 7",
         ),
         (["run", "nowhere.toml"], "nowhere.toml"),
+        (["run", "fig2"], "must be a file that ends in .toml, not fig2"),
+        (["reproduce", "fig1", "--report-only"], "holds no results yet"),
         (["data", "get", "yaest"], "name must be one of mediamill, not 'yaest'"),
     ],
 )
@@ -98,7 +100,9 @@ def test_a_mistake_leaves_no_folder_behind(tmp_path: Path) -> None:
 def test_everything_leaves_out_what_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """Nothing is played here: the folder is empty, and stays so."""
+    """Nothing is played here: the folder has no rows, and stays so."""
+    with opened(tmp_path / "out", "fairx reproduce --scale smoke", []):
+        pass
     arguments = ["reproduce", "all", "--scale", "smoke", "--report-only", "--data", str(tmp_path)]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
@@ -144,6 +148,7 @@ def test_progress_is_live_on_a_terminal() -> None:
 
     code = """
 import time
+from fairx.experiments import opened
 from fairx.experiments.progress import Progress
 with Progress("fig2", 9, 9000) as progress:
     for _ in range(9):

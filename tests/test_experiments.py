@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import linecache
 import os
 import signal
 import subprocess
@@ -15,7 +16,8 @@ import numpy as np
 import pytest
 from oracles import product_features
 
-from fairx import Exponential, datasets
+import fairx
+from fairx import UCB, Exponential, datasets
 from fairx.compiled import interpreted
 from fairx.experiments import (
     Experiment,
@@ -32,6 +34,7 @@ from fairx.experiments import (
     read,
 )
 from fairx.experiments.problems import part
+from fairx.experiments.specification import described
 from fairx.experiments.tasks import marks
 from fairx.features import fourier_features, linear_fit, median_distance
 
@@ -151,8 +154,11 @@ def test_every_figure_has_a_file() -> None:
         (("[0.01, 0.1, 1.0]", "0.01"), "must list values of width, not 0.01"),
         (("[0.01, 0.1, 1.0]", "[0.1, 0.1]"), "must list each width once"),
         (("grid.width", "grid.widht"), r"FairXUCB has no setting 'widht': did you mean 'width'\?"),
-        (("[0.01, 0.1, 1.0]", "[-1]"), r"FairX-UCB \(width = -1\) .* width must be at least 0"),
-        (('"FairXTS"', '"FairXLinTS"'), r"FairXLinTS .* cannot be played: dimension must be"),
+        (
+            ("[0.01, 0.1, 1.0]", "[-1]"),
+            r"FairX-UCB, width = -1 cannot be played: width must be at least 0",
+        ),
+        (('"FairXTS"', '"FairXLinTS"'), r"FairXLinTS, .* cannot be played: dimension must be"),
         (('"FairXTS"', '"UCB"'), "label 'UCB' must belong to one policy"),
         (('"FairXTS"', '"nowhere:Mine"'), "kind 'nowhere:Mine' cannot be imported"),
         (('"Exponential", steepness = 4', '"Affine", slope = -1, intercept = 0'), "slope"),
@@ -166,6 +172,28 @@ def test_every_figure_has_a_file() -> None:
         (("seed = 3", "extends = 'small.toml'"), "extends itself"),
         (("seed = 3", "seed = "), "is not TOML"),
         (("seed = 3", "problem = 3"), "problem must be a table, not 3"),
+        (("seed = 3", "name = 'a/b'"), "name must be letters, digits"),
+        (("seed = 3", "problem.bandwidth = 'med'"), 'bandwidth, if not "median", must be finite'),
+        (("seed = 3", "problem.data = 3"), "data must be a text, not 3"),
+        (("seed = 3", "problem.noise_std = -1"), "noise_std must be at least 0"),
+        (("seed = 3", "extends = 3"), "extends must be a text, not 3"),
+        (("seed = 3", "parts = []"), r"parts must be a list of tables, not \[\]"),
+        (("seed = 3", "parts = [{}]"), "the name of a part must be a text, not None"),
+        (
+            ("seed = 3", "parts = [{name = 'a'}, {name = 'a'}]"),
+            "parts must have names of their own",
+        ),
+        (("runs = 2", "runs = true"), "runs must be a whole number of at least 1, not True"),
+        ((EXPONENTIAL, "merits = 3"), "merits must be a list of tables, not 3"),
+        ((EXPONENTIAL, EXPONENTIAL.replace("Exponential", "UCB")), "UCB has no setting"),
+        ((EXPONENTIAL, 'merits = [{ kind = "UCB", width = 1 }]'), "must be a merit, not UCB"),
+        (
+            (EXPONENTIAL, EXPONENTIAL.replace("]", ', { kind = "Exponential", steepness = 4.0 }]')),
+            "is there twice",
+        ),
+        (("width = 0.1", "width = '0.1'"), "width must be at least 0 and finite, not '0.1'"),
+        (("grid.width", "width = 1\ngrid.width"), "width in its grid or beside it, not both"),
+        (("grid.width", "merit = 3\ngrid.width"), "FairX-UCB, width = 0.01 cannot be played"),
     ],
 )
 def test_what_cannot_be_run_is_refused(
@@ -243,9 +271,14 @@ def test_policies_and_merits_of_others_are_played(
     assert [curve.policy.merit for curve in panel.curves] == [panel.merit] * 2
     np.testing.assert_allclose(panel.curves[0].result.exposure, 1 / 14)
     np.testing.assert_allclose(panel.fair, (1 + panel.means**2) / (1 + panel.means**2).sum())
-    assert {json.loads(row["merit"])["kind"] for row in rows_of(tmp_path / "out").values()} == {
-        "mine_of_test:bowl"
-    }
+    before = rows_of(tmp_path / "out")
+    assert {json.loads(row["merit"])["kind"] for row in before.values()} == {"mine_of_test:bowl"}
+    played: list[str] = []
+    with (tmp_path / "mine_of_test.py").open("a") as file:
+        file.write("# another version\n")
+    linecache.checkcache()
+    run(experiment, tmp_path / "out", counting(local_player(1), played))
+    assert len(played) == len(before)  # other code, other runs
 
 
 # Problems
@@ -473,9 +506,12 @@ def test_an_incomplete_experiment_shows_its_finished_panels(
 
 
 def test_other_data_on_a_worker_is_refused(small: Experiment) -> None:
-    task = Task(small.problem, "test", "0" * 64, "{}", "{}", 10, 4, 0)
-    with pytest.raises(ValueError, match="must have the checksum 000000000000, not"):
+    merit, policy = json.dumps(described(Exponential(4))), json.dumps(described(UCB(0.1)))
+    task = Task(small.problem, "test", "0" * 64, merit, policy, 10, 4, 0, fairx.__version__, "")
+    with pytest.raises(ValueError, match=r"checksum of the data must be 0000.* here too, not"):
         play(task)
+    with pytest.raises(ValueError, match=r"version of fairx must be 9 here too, not 0\."):
+        play(task._replace(version="9"))
 
 
 # Folders
@@ -483,9 +519,7 @@ def test_other_data_on_a_worker_is_refused(small: Experiment) -> None:
 
 def test_a_folder_of_another_experiment_is_refused(small: Experiment, tmp_path: Path) -> None:
     run(small, tmp_path / "out")
-    with pytest.raises(
-        ValueError, match=r"holds the results of another small: its seed are 3, not 9"
-    ):
+    with pytest.raises(ValueError, match="the results of another small, whose seed is 3, not 9"):
         run(small._replace(seed=9), tmp_path / "out")
     with (
         pytest.raises(ValueError, match="holds the results of 'test', not of 'mine'"),
@@ -499,12 +533,26 @@ def test_a_folder_of_another_experiment_is_refused(small: Experiment, tmp_path: 
     assert len(rows_of(tmp_path / "out")) == SMALL_RUNS
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "fairx results, version 9"}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"experiments": 3}', '{"format": "version 9", "experiments": {}}']
+)
 def test_a_damaged_note_says_what_to_do(small: Experiment, tmp_path: Path, text: str) -> None:
-    run(small, tmp_path / "out")
-    written(tmp_path / "out", text, "results.json")
+    out = tmp_path / "out"
+    run(small, out)
+    note = written(out, text, "results.json")
     with pytest.raises(ValueError, match=r"results.json (is damaged|has the format)"):
-        run(small, tmp_path / "out")
+        run(small, out)
+    note.unlink()
+    played: list[str] = []
+    run(small, out, counting(local_player(1), played))
+    assert not played
+
+
+def test_an_experiment_may_grow(small: Experiment, tmp_path: Path) -> None:
+    run(small, tmp_path / "out")
+    played: list[str] = []
+    run(small._replace(runs=3), tmp_path / "out", counting(local_player(1), played))
+    assert len(played) == 3  # one more run of each policy
 
 
 def test_two_processes_do_not_share_a_folder(small: Experiment, tmp_path: Path) -> None:

@@ -166,3 +166,10 @@ def test_the_search_is_folded_and_marks_the_chosen(folder: Path) -> None:
 def test_names_are_file_names(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="name must be a plain file name"):
         write_report({name: played()}, tmp_path / "out", {})
+
+
+def test_claims_are_about_the_papers_figures_alone(tmp_path: Path) -> None:
+    found = regrets("mine", panel({"FairX-TS": Made(1000)}))
+    page = write_report({"mine": found}, tmp_path, {}).read_text("utf-8")
+    assert "Claims" not in page
+    assert "Claims" in write_report({"fig2": found}, tmp_path, {}).read_text("utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import BrokenFile
+from .files import replaced
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 MAGIC = "fairx bandit"
@@ -28,20 +28,10 @@ BROKEN = (
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> None:
     """Replace `path` by the new contents in one step, safe against a crash at any moment."""
-    target = Path(path)
     text = json.dumps({"format": MAGIC, "version": VERSION, **header})
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            parts: dict[str, Any] = {"header": np.frombuffer(text.encode(), np.uint8), **arrays}
-            np.savez(file, **parts)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    sync_directory(target.parent)
+    parts: dict[str, Any] = {"header": np.frombuffer(text.encode(), np.uint8), **arrays}
+    with replaced(path) as file:
+        np.savez(file, **parts)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -60,15 +50,3 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.ND
         found = header.get("version")
         raise BrokenFile(f"{path} has version {found!r}, but this fairx reads version {VERSION}")
     return header, arrays
-
-
-def sync_directory(directory: Path) -> None:
-    """Make the replacement itself durable, where the system can."""
-    try:
-        handle = os.open(directory, os.O_RDONLY)
-    except OSError:  # Windows cannot open a directory
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

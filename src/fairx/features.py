@@ -43,7 +43,7 @@ def fourier_features(
     Notes
     -----
     Values are rounded to multiples of 2**-20, so that the last bits of a machine's matrix product
-    and cosine change nothing.
+    and cosine do not show, but for one value in billions.
 
     Examples
     --------

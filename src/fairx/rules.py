@@ -22,7 +22,7 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
     ValueError: epsilon must be a number from 0 to 1, not 2
     """
     try:
-        found = float(value)
+        found = math.nan if isinstance(value, (str, bytes)) else float(value)
     except (TypeError, ValueError):
         found = math.nan
     if math.isfinite(found) and low <= found <= high:
@@ -42,7 +42,7 @@ def positive(name: str, value: Any) -> float:
 def count(name: str, value: Any, low: int = 1) -> int:
     """Return `value` as a whole number of at least `low`."""
     try:
-        found = operator.index(value)
+        found = low - 1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         found = low - 1
     if found < low:

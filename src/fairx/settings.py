@@ -64,7 +64,8 @@ def _kind(value: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
     for field in value:
         if field != "kind" and field not in fields:
             near = difflib.get_close_matches(field, fields, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(fields)}"
+            names = f"choose from {', '.join(fields)}" if fields else "it has none"
+            hint = f"did you mean {near[0]!r}?" if near else names
             raise ValueError(f"{name} has no setting {field!r}: {hint}")
     missing = [f for f in fields if f not in value and fields[f].default is inspect.Parameter.empty]
     if missing:

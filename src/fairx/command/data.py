@@ -16,7 +16,7 @@ def add_to(subparsers: Any) -> None:
     everything = commands.add_parser("list", help="list the data sets and where they are")
     everything.set_defaults(run=show)
     one = commands.add_parser("get", help="get a data set that is not part of fairx")
-    one.add_argument("name", metavar="NAME", help=f"one of {', '.join(datasets.names())}")
+    one.add_argument("name", metavar="NAME", help="mediamill")
     one.add_argument("--source", choices=["index", "libsvm"], default="index",
                      help="your package index (the default), or the page of LIBSVM")  # fmt: skip
     one.add_argument("--force", action="store_true", help="get it even if it is there")

@@ -79,6 +79,8 @@ def _reproduce(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     from fairx.experiments import read
 
+    if options.file.suffix != ".toml":
+        raise ValueError(f"an experiment must be a file that ends in .toml, not {options.file}")
     found = read(options.file, options.scale)
     out = options.out or Path("results") / options.file.stem
     return _conduct(
@@ -93,6 +95,8 @@ def _conduct(
     from fairx.experiments import check, opened
     from fairx.report import write_report
 
+    if options.report_only and not (out / "rows").is_dir():
+        raise FileNotFoundError(f"{out} holds no results yet: leave out --report-only")
     for experiment in () if options.report_only else experiments:
         check(_chosen(experiment, options.steepness), options.data)
     with opened(out, owner, experiments) as rows:

@@ -11,7 +11,13 @@ import fairx
 
 from . import data, experiments
 
-EXPECTED = (ValueError, OSError, ImportError, TypeError)  # the user's or the machine's doing
+EXPECTED = (
+    ValueError,
+    OSError,
+    ImportError,
+    TypeError,
+    MemoryError,
+)  # the user's or the machine's doing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

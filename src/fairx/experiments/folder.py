@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fairx.files import UNFINISHED, replaced
+
 from .rows import Rows
 from .specification import Experiment
 
@@ -20,15 +22,14 @@ def opened(directory: Path, owner: str, experiments: Sequence[Experiment]) -> It
     """Yield the rows of a folder, new or left by an earlier run of the same experiments."""
     directory.mkdir(parents=True, exist_ok=True)
     with _locked(directory):
-        _claim(directory, owner, {each.name: each.digest() for each in experiments})
-        rows = Rows(directory / "rows")
-        yield rows
+        _claim(directory, owner, {each.name: each.identity() for each in experiments})
+        yield Rows(directory / "rows")
 
 
-def _claim(directory: Path, owner: str, digests: dict[str, str]) -> None:
+def _claim(directory: Path, owner: str, identities: dict[str, Any]) -> None:
     """Refuse a folder of something else; note what this one is of."""
     path = directory / "results.json"
-    known: dict[str, str] = {}
+    known: dict[str, Any] = {}
     if path.exists():
         content = _content(path)
         known = content["experiments"]
@@ -37,37 +38,39 @@ def _claim(directory: Path, owner: str, digests: dict[str, str]) -> None:
                 f"{directory} holds the results of {content['owner']!r}, not of {owner!r}: "
                 "choose another --out"
             )
-    elif any(entry.name != ".lock" for entry in directory.iterdir()):
+    elif _strange(directory):
         raise ValueError(f"{directory} is not empty and holds no results: choose another --out")
-    for name, digest in digests.items():
-        if known.get(name, digest) != digest:
-            raise ValueError(
-                f"{directory} holds the results of another {name}: {_difference(known[name], digest)}; "
-                "choose another --out"
-            )
-    text = json.dumps({"format": FORMAT, "owner": owner, "experiments": {**known, **digests}})
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(text, "utf-8")
-    unfinished.replace(path)
+    for name, identity in identities.items():
+        for key, value in known.get(name, identity).items():
+            if value != identity[key]:
+                raise ValueError(
+                    f"{directory} holds the results of another {name}, whose {key} is {value!r}, "
+                    f"not {identity[key]!r}: choose another --out"
+                )
+    with replaced(path) as file:
+        note = {"format": FORMAT, "owner": owner, "experiments": {**known, **identities}}
+        file.write(json.dumps(note, indent=1).encode())
+
+
+def _strange(directory: Path) -> bool:
+    """Tell whether a folder holds something, and not the rows of a note that was lost."""
+    ours = (".lock", UNFINISHED)
+    return not any((directory / "rows").glob("*.parquet")) and any(
+        not entry.name.startswith(ours) for entry in directory.iterdir()
+    )
 
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text("utf-8"))
-        if content["format"] == FORMAT:
-            return content  # type: ignore[no-any-return]
-    except (ValueError, KeyError, TypeError) as error:
+        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        content["experiments"] = {name: dict(one) for name, one in content["experiments"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{path} is damaged ({error}): delete it and run again, the rows stay"
         ) from error
-    raise ValueError(f"{path} has the format {content['format']!r}, not {FORMAT!r}")
-
-
-def _difference(known: str, digest: str) -> str:
-    """Name the first thing in which two experiments differ."""
-    old, new = json.loads(known), json.loads(digest)
-    key = next((key for key in new if old.get(key) != new[key]), "settings")
-    return f"its {key} are {str(old.get(key))[:60]}, not {str(new.get(key))[:60]}"
+    if content.get("format") != FORMAT:
+        raise ValueError(f"{path} has the format {content.get('format')!r}, not {FORMAT!r}")
+    return content
 
 
 @contextmanager

@@ -45,6 +45,20 @@ def table(where: str, value: Any) -> Mapping[str, Any]:
     raise ValueError(f"{where} must be a table, not {value!r}")
 
 
+def tables(where: str, value: Any) -> list[Mapping[str, Any]]:
+    """Return `value` if it is a list of at least one table."""
+    if not isinstance(value, list) or not value:
+        raise ValueError(f"{where} must be a list of tables, not {value!r}")
+    return [table(f"each of the {where}", one) for one in value]
+
+
+def text(where: str, value: Any) -> str:
+    """Return `value` if it is a text."""
+    if isinstance(value, str) and value:
+        return value
+    raise ValueError(f"{where} must be a text, not {value!r}")
+
+
 def imported(kind: str) -> Any:
     """Return what makes a policy or merit: one of ours by its name, or `module:Name`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib import resources
@@ -9,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from fairx import rules
+from fairx.merit import Merit
 
-from .names import choice, known, table
+from .names import choice, known, table, tables, text
 from .specification import FIGURES, Entrant, Experiment, Problem, built
 
 SCALES = ("smoke", "quick", "paper")
@@ -46,9 +48,12 @@ def read(source: str | Path, scale: str = "paper") -> list[Experiment]:
     choice("scale", scale, SCALES)
     content = _content(source)
     try:
-        return [_experiment(part, scale) for part in _parts(content)]
+        found = [_experiment(part, scale) for part in _parts(content)]
+        if len({experiment.name for experiment in found}) < len(found):
+            raise ValueError("the parts must have names of their own")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{source}: {error}") from error
+    return found
 
 
 def _content(source: str | Path, seen: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -69,7 +74,7 @@ def _content(source: str | Path, seen: tuple[str, ...] = ()) -> dict[str, Any]:
 def _extended(content: dict[str, Any], path: Path, seen: tuple[str, ...]) -> dict[str, Any]:
     if "extends" not in content:
         return content
-    name = content.pop("extends")
+    name = text("extends", content.pop("extends"))
     base = _content(path.parent / name if name.endswith(".toml") else name, seen)
     return _merged(base, content)
 
@@ -93,13 +98,13 @@ def _is_toml(entry: Any) -> bool:
 
 def _parts(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield one table for each part: a figure may show several problems."""
-    parts = content.pop("parts", None)
-    if parts is None:
+    if "parts" not in content:
         yield content
         return
-    for part in parts:
+    for part in tables("parts", content.pop("parts")):
         known("a part", part, KEYS)
-        yield _merged(content, {**part, "name": f"{content['name']}-{part.get('name')}"})
+        name = text("the name of a part", part.get("name"))
+        yield _merged(content, {**part, "name": f"{content['name']}-{name}"})
 
 
 def _experiment(content: dict[str, Any], scale: str) -> Experiment:
@@ -108,17 +113,17 @@ def _experiment(content: dict[str, Any], scale: str) -> Experiment:
     chosen = table(f"scales.{scale}", scales.get(scale, {}))
     known(f"scales.{scale}", chosen, SCALED)
     content = {**content, **chosen}
-    missing = [key for key in ("merits", "policies", "rounds") if not content.get(key)]
+    missing = [key for key in ("merits", "policies", "rounds") if key not in content]
     if missing:
         raise ValueError(f"an experiment needs {', '.join(missing)}")
     problem = table("problem", content.get("problem", {}))
     known("problem", problem, Problem._fields)
     return Experiment(
-        name=str(content["name"]),
+        name=_file_name(content["name"]),
         title=str(content.get("title", content["name"])),
         figure=choice("figure", content.get("figure", "regret"), FIGURES),
         problem=Problem(**problem),
-        merits=tuple(built(table("each of the merits", merit)) for merit in content["merits"]),
+        merits=_merits(tables("merits", content["merits"])),
         policies=_entrants(content),
         rounds=_horizons(content["rounds"]),
         runs=rules.count("runs", content.get("runs", 10)),
@@ -126,6 +131,23 @@ def _experiment(content: dict[str, Any], scale: str) -> Experiment:
         seed=rules.count("seed", content.get("seed", 0), low=0),
         scale=scale,
     )
+
+
+def _file_name(name: Any) -> str:
+    """Return the name of an experiment: its figures are files of that name."""
+    if not re.fullmatch(r"[\w-][\w .-]*", text("name", name)):
+        raise ValueError(f"name must be letters, digits, spaces, dots and dashes, not {name!r}")
+    return str(name)
+
+
+def _merits(found: list[Mapping[str, Any]]) -> tuple[Merit, ...]:
+    merits = tuple(built(merit) for merit in found)
+    for i, merit in enumerate(merits):
+        if not hasattr(merit, "log"):
+            raise ValueError(f"each of the merits must be a merit, not {merit!r}")
+        if merit in merits[:i]:
+            raise ValueError(f"each of the merits must be there once, but {merit!r} is there twice")
+    return merits
 
 
 def _horizons(rounds: Any) -> tuple[int, ...]:
@@ -136,7 +158,9 @@ def _horizons(rounds: Any) -> tuple[int, ...]:
 
 
 def _entrants(content: Mapping[str, Any]) -> tuple[Entrant, ...]:
-    found = [_entrant(one) for one in [*content["policies"], *content.get("more_policies", [])]]
+    found = [_entrant(one) for one in tables("policies", content["policies"])]
+    if "more_policies" in content:
+        found += [_entrant(one) for one in tables("more_policies", content["more_policies"])]
     labels = [entrant.label for entrant in found]
     for label in labels:
         if labels.count(label) > 1:
@@ -144,13 +168,16 @@ def _entrants(content: Mapping[str, Any]) -> tuple[Entrant, ...]:
     return tuple(found)
 
 
-def _entrant(content: Any) -> Entrant:
-    fixed = dict(table("each of the policies", content))
+def _entrant(content: Mapping[str, Any]) -> Entrant:
+    fixed = dict(content)
     if "kind" not in fixed:
         raise ValueError(f"each of the policies needs a kind, but one has {', '.join(fixed)}")
     kind = str(fixed.pop("kind"))
     label = str(fixed.pop("label", kind.partition(":")[2] or kind))
     grid = table(f"the grid of {label}", fixed.pop("grid", {}))
+    for name in grid:
+        if name in fixed:
+            raise ValueError(f"{label} must have {name} in its grid or beside it, not both")
     entrant = Entrant(label, kind, fixed, {name: _values(label, name, grid[name]) for name in grid})
     count = 1
     for values in entrant.grid.values():

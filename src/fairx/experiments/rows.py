@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +11,7 @@ try:
 except ImportError as error:
     raise ImportError("experiments need Parquet: pip install 'fairx[experiments]'") from error
 
-from fairx.archive import sync_directory
+from fairx.files import UNFINISHED, replaced
 
 from .tasks import Row
 
@@ -40,7 +38,7 @@ class Rows:
         self.torn: list[Path] = []
         self.loose: list[Path] = []
         self.found: dict[str, Row] = {}
-        for unfinished in directory.glob(".unfinished-*"):
+        for unfinished in directory.glob(f"{UNFINISHED}*"):
             unfinished.unlink()
         for path in sorted(directory.glob("*.parquet")):
             self.found |= {row["key"]: row for row in self._read(path)}
@@ -93,14 +91,5 @@ class Rows:
 
     def _write(self, rows: Sequence[Row], path: Path) -> None:
         table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
-        handle, temporary = tempfile.mkstemp(dir=self.directory, prefix=".unfinished-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                pq.write_table(table, file, compression="zstd")
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-        sync_directory(self.directory)
+        with replaced(path) as file:
+            pq.write_table(table, file, compression="zstd")

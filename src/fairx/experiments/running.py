@@ -41,11 +41,14 @@ def check(experiment: Experiment, directory: str | None = None) -> str:
 
 def _check_policy(entrant: Entrant, point: Any, merit: Merit, part: problems.Part) -> None:
     try:
-        policy = fitted(built(entrant.described(point, merit)))
-        getattr(policy, "policy", policy).start(part.means.shape[1], part.dimension)
-    except (TypeError, ValueError) as error:
-        where = ", ".join(f"{name} = {value}" for name, value in point.items())
-        raise ValueError(f"{entrant.label} ({where}) cannot be played: {error}") from error
+        policy = built(entrant.described(point, merit))
+        fitted(policy)
+        policy.start(part.means.shape[1], part.dimension)
+        if getattr(policy, "merit", merit) != merit:  # one of its own
+            check_conditions(policy.merit, float(part.means.min()), float(part.means.max()))
+    except (TypeError, ValueError, AttributeError) as error:
+        where = "".join(f", {name} = {value}" for name, value in point.items())
+        raise ValueError(f"{entrant.label}{where} cannot be played: {error}") from error
 
 
 def conduct(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from fairx import rules, settings
 from fairx.compiled import changed, record
 from fairx.merit import Custom, Merit
 
-from .names import choice, imported
+from .names import choice, imported, text
 
 SETTINGS = ("mab", "linear", "well-specified")
 FIGURES = ("regret", "exposure")
@@ -49,12 +48,15 @@ class Problem(NamedTuple):
 
     def checked(self) -> Problem:
         """Refuse what no problem can be made of."""
+        text("data", self.data)
         choice("setting", self.setting, SETTINGS)
         rules.number("validation", self.validation, low=0, high=1)
         rules.count("dimension", self.dimension)
+        rules.number("noise_std", self.noise_std, low=0)
         if self.bandwidth == "median":
             return self
-        return changed(self, bandwidth=rules.positive("bandwidth", self.bandwidth))
+        found = rules.positive('bandwidth, if not "median",', self.bandwidth)
+        return changed(self, bandwidth=found)
 
 
 class Entrant(NamedTuple):
@@ -93,14 +95,9 @@ class Experiment(NamedTuple):
     seed: int
     scale: str
 
-    def digest(self) -> str:
-        """Return a text that is the same for experiments that play the same."""
-        plain = self._asdict() | {
-            "problem": self.problem._asdict(),
-            "merits": [described(merit) for merit in self.merits],
-            "policies": [entrant._asdict() for entrant in self.policies],
-        }
-        return json.dumps(plain, sort_keys=True, default=str)
+    def identity(self) -> dict[str, Any]:
+        """Return what makes it another experiment: merits, policies and runs may be added."""
+        return {**self.problem._asdict(), "rounds": list(self.rounds), "seed": self.seed}
 
 
 def takes_merit(kind: str) -> bool:

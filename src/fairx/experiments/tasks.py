@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
+import inspect
 import json
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,6 +21,7 @@ from . import problems
 from .specification import Entrant, Experiment, Problem, built, described
 
 Row = dict[str, Any]
+SAME = ("the version of fairx", "the code of the policy", "the checksum of the data")
 
 
 class Task(NamedTuple):
@@ -31,6 +35,8 @@ class Task(NamedTuple):
     rounds: int
     seed: int
     run: int
+    version: str  # of fairx
+    code: str  # digest of the modules of others that the merit and the policy are from
 
     def settings(self) -> str:
         """Return all of it as one text."""
@@ -38,9 +44,10 @@ class Task(NamedTuple):
             "problem": self.problem._asdict(),
             "merit": json.loads(self.merit),
             "policy": json.loads(self.policy),
-            "version": fairx.__version__,
         }
-        return json.dumps(plain, sort_keys=True)
+        return json.dumps(
+            {name: value for name, value in plain.items() if value != ""}, sort_keys=True
+        )
 
     @property
     def key(self) -> str:
@@ -75,21 +82,31 @@ def test_tasks(
 def _task(
     experiment: Experiment, entrant: Entrant, point: Any, merit: Merit, checksum: str
 ) -> Task:
+    judge, policy = json.dumps(described(merit)), canonical(entrant.described(point, merit))
     return Task(
         problem=experiment.problem,
         part="validation",
         checksum=checksum,
-        merit=json.dumps(described(merit)),
-        policy=canonical(entrant.described(point, merit)),
+        merit=judge,
+        policy=policy,
         rounds=experiment.rounds[-1],
         seed=experiment.seed,
         run=0,
+        version=fairx.__version__,
+        code=code_of(judge + policy),
     )
 
 
 def canonical(policy: dict[str, Any]) -> str:
     """Return a policy as JSON, with every setting named and of its declared type if it is ours."""
     return json.dumps(policy if ":" in policy["kind"] else described(built(policy)))
+
+
+def code_of(text: str) -> str:
+    """Return a digest of the modules named in a text, "" if all are ours: an edit is another task."""
+    modules = sorted(set(re.findall(r'"kind": "([\w.]+):', text)))
+    sources = [inspect.getsource(importlib.import_module(module)) for module in modules]
+    return hashlib.sha256("".join(sources).encode()).hexdigest()[:12] if sources else ""
 
 
 def marks(rounds: int) -> Indices:
@@ -110,16 +127,23 @@ def play(
     task: Task, directory: str | None = None, progress: Callable[[int], None] | None = None
 ) -> Row:
     """Play one run and return its row."""
+    policy, merit = built(json.loads(task.policy)), built(json.loads(task.merit))
+    here = (
+        fairx.__version__,
+        code_of(task.merit + task.policy),
+        problems.dataset(task.problem, directory).checksum,
+    )
+    for what, wanted, found in zip(
+        SAME, (task.version, task.code, task.checksum), here, strict=True
+    ):
+        if found != wanted:
+            raise ValueError(
+                f"{what} must be {wanted} here too, not {found}: make all machines alike"
+            )
     seed = task.seed - (task.part == "test")  # that of the experiment: split and features
-    found = problems.dataset(task.problem, directory)
-    if found.checksum != task.checksum:
-        raise ValueError(
-            f"data {task.problem.data!r} must have the checksum {task.checksum[:12]}, not "
-            f"{found.checksum[:12]}: another file of that name is on this machine"
-        )
     part = problems.part(task.problem, task.part, seed, directory)
     result = simulate(
-        built(json.loads(task.policy)), part.environment, built(json.loads(task.merit)),
+        policy, part.environment, merit,
         rounds=task.rounds, seed=task.seed, runs=[task.run], checkpoints=marks(task.rounds).tolist(),
         jobs=1, progress=progress or (lambda rounds: None),
     )  # fmt: skip
@@ -133,7 +157,7 @@ def play(
         "rounds": task.rounds,
         "seed": task.seed,
         "run": task.run,
-        "version": fairx.__version__,
+        "version": task.version,
         "checksum": task.checksum,
         "checkpoints": result.rounds,
         "fairness_regret": result.fairness_regret[0],

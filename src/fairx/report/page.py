@@ -15,9 +15,10 @@ from fairx.experiments.outcome import Outcome
 from fairx.plots import draw, save
 from fairx.plots.figure import merit_title
 
-from .claims import Claim, claims
+from .claims import STATEMENTS, Claim, claims
 from .tables import rows, setting_words, write_tables
 
+PAPER = {name for statement in STATEMENTS for name in statement.needs}  # what claims are about
 CAPTIONS = {
     "regret": "Mean over the runs, bands of one standard deviation. Linear axes fit the fair "
     "policies; where a conventional one leaves them, its last mean is given above. Grey dashes: the "
@@ -45,7 +46,7 @@ def write_report(
         _check_name(name)
     write_tables(outcomes, folder / "tables.csv")
     sections = [_section(name, outcome, folder) for name, outcome in outcomes.items()]
-    found = claims(outcomes)
+    found = [] if PAPER.isdisjoint(outcomes) else claims(outcomes)
     page = _template().render(
         about=about,
         claims=found,

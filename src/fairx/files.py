@@ -1,0 +1,51 @@
+"""Files that are written whole or not at all, and outlive a power cut."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+UNFINISHED = ".unfinished-"
+
+
+@contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of `path` in one step, when all went well.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with replaced(folder / "note") as file:
+    ...     _ = file.write(b"all of it")
+    >>> [entry.name for entry in folder.iterdir()]
+    ['note']
+    """
+    target = Path(path)
+    unfinished = target.parent / f"{UNFINISHED}{uuid.uuid4().hex}"
+    try:
+        with unfinished.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    _sync_directory(target.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the replacement itself durable, where the system can."""
+    try:
+        handle = os.open(directory, os.O_RDONLY)
+    except OSError:  # Windows cannot open a directory
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
