@@ -15,12 +15,15 @@ from fairx.files import UNFINISHED, replaced
 
 from .tasks import Row
 
+NUMBERS = ("rounds", "seed", "run")
+COUNTS = ("checkpoints", "pulls")
+CURVES = ("fairness_regret", "reward_regret", "exposure")
 TEXTS = ("key", "settings", "data", "part", "policy", "merit", "version", "checksum")
 SCHEMA = pa.schema(
     [(name, pa.string()) for name in TEXTS]
-    + [(name, pa.int64()) for name in ("rounds", "seed", "run")]
-    + [(name, pa.list_(pa.int64())) for name in ("checkpoints", "pulls")]
-    + [(name, pa.list_(pa.float64())) for name in ("fairness_regret", "reward_regret", "exposure")]
+    + [(name, pa.int64()) for name in NUMBERS]
+    + [(name, pa.list_(pa.int64())) for name in COUNTS]
+    + [(name, pa.list_(pa.float64())) for name in CURVES]
 )
 MANY = 200  # loose files, before they are gathered into one
 
@@ -79,8 +82,8 @@ class Rows:
     def _read(self, path: Path) -> Iterator[Row]:
         """Yield the rows of a file; set it aside if it is torn."""
         try:
-            rows = pq.read_table(path, schema=SCHEMA).to_pylist()
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowKeyError, OSError) as error:
+            rows = _plain(pq.read_table(path, schema=SCHEMA, page_checksum_verification=True))
+        except (pa.ArrowException, ValueError, OSError) as error:
             if isinstance(error, PermissionError):
                 raise
             self.torn.append(path.rename(path.with_suffix(".torn")))
@@ -92,4 +95,15 @@ class Rows:
     def _write(self, rows: Sequence[Row], path: Path) -> None:
         table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
         with replaced(path) as file:
-            pq.write_table(table, file, compression="zstd")
+            pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+
+
+def _plain(table: pa.Table) -> list[Row]:
+    """Return the rows with arrays for lists: a sweep of many thousand runs fits into memory."""
+    rows: list[Row] = table.select([*TEXTS, *NUMBERS]).to_pylist()
+    for name in (*COUNTS, *CURVES):
+        column = table[name].combine_chunks()
+        values, ends = column.values.to_numpy(), column.offsets.to_numpy()
+        for i, row in enumerate(rows):
+            row[name] = values[ends[i] : ends[i + 1]]
+    return rows
