@@ -1,8 +1,9 @@
-"""Nothing but the path: the suites share `cases` and `oracles`."""
+"""What holds for all tests."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import signal
 
-sys.path.insert(0, str(Path(__file__).parent))
+# A shell has what it starts in the background ignore interruptions, and children inherit that:
+# the tests of Ctrl-C would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
