@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from fairx import theory
-from fairx.experiments.outcome import Curve, Outcome
+from fairx.experiments.outcome import Curve, Outcome, Panel
 from fairx.metrics import (
     Interval,
     difference_interval,
@@ -60,19 +60,25 @@ def _best_reward(label: str, outcome: Outcome) -> Finding:
     rival = lowest(panel, (MAB.ts, MAB.eg), reward)
     found = difference_interval(reward(panel, rival), reward(panel, label))
     reason = f"{chosen(panel, rival)} does better, with the settings of the search"
-    return judged(found, found.low > 0, _or_undecided(found, reason))
+    return judged(found, found.low > 0, _or_undecided(found, panel, label, reason))
 
 
 def _pays(label: str, outcome: Outcome) -> Finding:
     panel = only(outcome)
     found = difference_interval(fairness(panel, label), fairness(panel, MAB.ts))
     reason = f"the search for the least fairness regret left {chosen(panel, label)} fairer than "
-    return judged(found, found.low > 0, _or_undecided(found, reason + chosen(panel, MAB.ts)))
+    reason = _or_undecided(found, panel, label, reason + chosen(panel, MAB.ts))
+    return judged(found, found.low > 0, reason)
 
 
-def _or_undecided(found: Interval, reason: str) -> str:
+def _or_undecided(found: Interval, panel: Panel, label: str, reason: str) -> str:
     """Return the reason for a difference, if there is one."""
-    return reason if found.high < 0 else "the difference is within the noise of so few runs"
+    if found.high < 0:
+        return reason
+    return (
+        "the difference is within the noise of these runs: the search for the least fairness "
+        f"regret chose {chosen(panel, label)}, which leaves little optimism"
+    )
 
 
 def _wins_not(measure: Measure, outcome: Outcome) -> Finding:
