@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fairx.experiments.outcome import Outcome
+import numpy as np
+
+from fairx.experiments.outcome import Curve, Outcome
 from fairx.metrics import difference_interval, mean_interval, ratio_interval
 
 from .claim import (
@@ -10,6 +12,7 @@ from .claim import (
     Finding,
     Measure,
     Statement,
+    chosen,
     fairness,
     find,
     highest,
@@ -55,9 +58,21 @@ def _similar(outcome: Outcome) -> Finding:
 
 
 def _no_convergence(outcome: Outcome) -> Finding:
-    found, label = min((mean_interval(exponents(find(only(outcome), f))), f) for f in FAIR)
-    reason = f"the fitted line describes the data well enough for {label} to converge"
+    panel = only(outcome)
+    found, label = min((mean_interval(exponents(find(panel, f))), f) for f in FAIR)
+    before, after = _per_round(find(panel, label))
+    reason = (
+        f"{chosen(panel, label)} still learns: its regret per round fell from {before:.3g} in the "
+        f"first tenth to {after:.3g} in the last, so misspecification does not dominate yet"
+    )
     return judged(found, found.low > 0.75, reason, f"{found.value:.2f} ({label})")
+
+
+def _per_round(curve: Curve) -> tuple[float, float]:
+    """Return the mean fairness regret of a round in the first tenth and in the last."""
+    rounds, mean = curve.result.rounds, curve.result.fairness_regret.mean(axis=0)
+    first, last = np.searchsorted(rounds, (rounds[-1] / 10, 0.9 * rounds[-1]))
+    return mean[first] / rounds[first], (mean[-1] - mean[last]) / max(rounds[-1] - rounds[last], 1)
 
 
 def _root(outcome: Outcome) -> Finding:
