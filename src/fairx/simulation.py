@@ -69,18 +69,18 @@ def simulate(
     array([[0.01, 0.25, 0.74],
            [0.04, 0.2 , 0.76]])
     """
-    marks = _marks(checkpoints, rules.count("rounds", rounds))
-    run_numbers = _run_numbers(runs)
+    marks = checkpoint_rounds(checkpoints, rules.count("rounds", rounds))
+    run_numbers = run_numbers_of(runs)
     seed = rules.count("seed", seed, low=0)
-    jobs = _cores() if jobs is None else rules.count("jobs", jobs)
+    jobs = cores() if jobs is None else rules.count("jobs", jobs)
     kernel = fitted(policy)
     # A prior has no `draw`, but other means in each run.
     for run in run_numbers if not hasattr(environment, "draw") else run_numbers[:1]:
-        _check_merits(policy, judge, world_of(environment, _generator(seed, run)))
+        check_merits(policy, judge, world_of(environment, generator_of(seed, run)))
     plays = [_Play(kernel, environment, judge, marks, seed, run) for run in run_numbers]
     run_it = plays[0].compile()
-    watch = _Watch(rounds * len(plays), progress)
-    _run_all([functools.partial(one.go, run_it, watch) for one in plays], watch, jobs)
+    watch = Watch(rounds * len(plays), progress)
+    run_all([functools.partial(one.go, run_it, watch) for one in plays], watch, jobs)
     tallies = [one.tally for one in plays]
     return Result(
         rounds=marks,
@@ -104,9 +104,9 @@ class _Play:
     def begin(self) -> tuple[Any, ...]:
         """Return the arguments of the loop, all new."""
         kernel, environment, judge = self.records
-        world = world_of(environment, _generator(self.seed, self.run))
+        world = world_of(environment, generator_of(self.seed, self.run))
         arms, dimension = world.features.shape[1:]
-        state = started(kernel, arms, dimension, _generator(self.seed, self.run, own=True))
+        state = started(kernel, arms, dimension, generator_of(self.seed, self.run, own=True))
         self.tally = new_tally(self.marks, arms, *kernel.needs(arms, dimension))
         return kernel, state, world, judge, streams(self.seed, self.run), self.tally
 
@@ -120,7 +120,7 @@ class _Play:
         run_it, _ = play.ready((kernel, state, world, judge), try_it)
         return run_it  # type: ignore[no-any-return]
 
-    def go(self, run_it: Callable[..., None], watch: _Watch) -> None:
+    def go(self, run_it: Callable[..., None], watch: Watch) -> None:
         """Play in chunks short enough to notice an interruption."""
         *records, keys, tally = self.begin()
         if run_it is not play.interpreted:
@@ -136,7 +136,7 @@ class _Play:
             chunk = max(BLOCK, int(chunk * min(pace, 8.0)) // BLOCK * BLOCK)
 
 
-class _Watch:
+class Watch:
     """Progress, and the wish to stop."""
 
     def __init__(self, total: int, progress: Callable[[int], None] | None) -> None:
@@ -151,11 +151,12 @@ class _Watch:
         self.tell = progress or self.bar.update
 
     def add(self, rounds: int) -> None:
+        """Tell of rounds that were played just now."""
         with self.lock:
             self.tell(rounds)
 
 
-def _run_all(tasks: list[Callable[[], None]], watch: _Watch, jobs: int) -> None:
+def run_all(tasks: list[Callable[[], None]], watch: Watch, jobs: int) -> None:
     """Do all tasks, `jobs` at a time; on Ctrl-C, stop them all."""
     try:
         if jobs == 1 or len(tasks) == 1:
@@ -173,7 +174,7 @@ def _run_all(tasks: list[Callable[[], None]], watch: _Watch, jobs: int) -> None:
         watch.bar.close()
 
 
-def _run_numbers(runs: int | Sequence[int]) -> Sequence[int]:
+def run_numbers_of(runs: int | Sequence[int]) -> Sequence[int]:
     """Return the numbers of the runs to play, each once."""
     if isinstance(runs, (int, np.integer)):
         return range(rules.count("runs", runs))
@@ -183,7 +184,7 @@ def _run_numbers(runs: int | Sequence[int]) -> Sequence[int]:
     return numbers
 
 
-def _marks(checkpoints: int | Sequence[int], rounds: int) -> Indices:
+def checkpoint_rounds(checkpoints: int | Sequence[int], rounds: int) -> Indices:
     """Return the rounds to record at: increasing, the last one being `rounds`."""
     if isinstance(checkpoints, (int, np.integer)):
         count = min(rules.count("checkpoints", checkpoints), rounds)
@@ -196,16 +197,17 @@ def _marks(checkpoints: int | Sequence[int], rounds: int) -> Indices:
     return marks if marks[-1] == rounds else np.append(marks, rounds)
 
 
-def _check_merits(policy: Any, judge: Merit, world: Any) -> None:
+def check_merits(policy: Any, judge: Merit, world: Any) -> None:
     """Refuse merits that are not positive, finite and increasing where the true means are."""
     for merit in {repr(m): m for m in (judge, getattr(policy, "merit", judge))}.values():
         check_conditions(merit, *world.mean_range())
 
 
-def _generator(seed: int, run: int, *, own: bool = False) -> np.random.Generator:
+def generator_of(seed: int, run: int, *, own: bool = False) -> np.random.Generator:
     """Return the NumPy generator of a run: one for its world, one for a policy of others."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run, int(own))))
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many runs this process may play at a time."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
