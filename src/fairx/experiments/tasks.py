@@ -10,12 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-import fairx
 from fairx.merit import Merit
-from fairx.simulation import simulate
-from fairx.types import Indices
+from fairx.version import __version__
 
 from . import problems
 from .specification import Entrant, Experiment, Problem, built, described
@@ -92,7 +88,7 @@ def _task(
         rounds=experiment.rounds[-1],
         seed=experiment.seed,
         run=0,
-        version=fairx.__version__,
+        version=__version__,
         code=code_of(judge + policy),
     )
 
@@ -109,27 +105,13 @@ def code_of(text: str) -> str:
     return hashlib.sha256("".join(sources).encode()).hexdigest()[:12] if sources else ""
 
 
-def marks(rounds: int) -> Indices:
-    """Return the rounds to record at: 100 evenly spaced, and 25 to each factor of ten.
-
-    Examples
-    --------
-    >>> marks(2_000_000).size
-    239
-    """
-    even = [(i + 1) * rounds // 100 for i in range(100)]
-    powers = np.unique(np.floor(10 ** (np.arange(1, 25 * np.log10(rounds) + 1) / 25)))
-    both = np.append(even, powers)
-    return np.unique(both[(both >= 1) & (both <= rounds)]).astype(np.int64)
-
-
 def play(
     task: Task, directory: str | None = None, progress: Callable[[int], None] | None = None
 ) -> Row:
     """Play one run and return its row."""
     policy, merit = built(json.loads(task.policy)), built(json.loads(task.merit))
     here = (
-        fairx.__version__,
+        __version__,
         code_of(task.merit + task.policy),
         problems.dataset(task.problem, directory).checksum,
     )
@@ -142,10 +124,9 @@ def play(
             )
     seed = task.seed - (task.part == "test")  # that of the experiment: split and features
     part = problems.part(task.problem, task.part, seed, directory)
-    result = simulate(
-        policy, part.environment, merit,
-        rounds=task.rounds, seed=task.seed, runs=[task.run], checkpoints=marks(task.rounds).tolist(),
-        jobs=1, progress=progress or (lambda rounds: None),
+    result = part.play(
+        policy, merit, task.rounds,
+        seed=task.seed, runs=[task.run], jobs=1, progress=progress or (lambda rounds: None),
     )  # fmt: skip
     return {
         "key": task.key,

@@ -1,0 +1,179 @@
+"""The door: reward and exposure of a policy from the log of another one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx import rules
+from fairx.types import Vector
+
+from . import intervals
+from .gathering import Gathered, gathered
+from .logged import Source
+from .models import Model, fitted
+from .reading import from_table
+from .sequences import Looks, confidence_sequence
+from .support import Diagnostics, cautions, clipped, diagnosed, left_out, refuse_unsupported
+from .targets import target
+from .terms import Terms, direct, doubly_robust, ips, replayed, snips
+
+ESTIMATORS = ("ips", "snips", "dm", "dr", "replay")
+INTERVALS = ("normal", "bootstrap", "sequence")
+
+
+class Evaluation(NamedTuple):
+    """What a policy would have brought, and whom it would have shown."""
+
+    estimator: str
+    reward: float  # per decision
+    low: float
+    high: float
+    level: float
+    interval: str
+    names: tuple[Any, ...]
+    exposures: Vector  # of each arm: the target's average probability over the log's decisions
+    decisions: int
+    diagnostics: Diagnostics
+    cautions: tuple[str, ...]  # in words: what makes the numbers doubtful
+    looks: Looks | None  # of a confidence sequence
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the looks as plain values, for JSON."""
+        plain = self._asdict() | {
+            "arms": [
+                {"arm": arm, "exposure": float(share)}
+                for arm, share in zip(self.names, self.exposures, strict=True)
+            ],
+            "diagnostics": self.diagnostics._asdict(),
+            "cautions": list(self.cautions),
+        }
+        return {name: plain[name] for name in plain if name not in ("names", "exposures", "looks")}
+
+
+def evaluate(
+    log: Any,
+    policy: Any,
+    estimator: str = "snips",
+    *,
+    interval: str = "normal",
+    level: float = 0.95,
+    max_unsupported: float = 0.01,
+    clip: float | None = None,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+    weight_bound: float | None = None,
+    resamples: int = 1000,
+    folds: int = 5,
+    ridge: float = 1.0,
+    state: Any = None,
+    draws: int = 100,
+    seed: int | None = None,
+) -> Evaluation:
+    """Estimate what `policy` would have brought, and whom it would have shown, from a log.
+
+    Parameters
+    ----------
+    log
+        `Logged` arrays, a log of `fairx.logs`, or a table: with the columns that `from_table`
+        expects by default, or what that returns.
+    policy
+        Probabilities: one for each arm, by position or by name (among fewer candidates, in
+        proportion); one row per decision and column per candidate; a function from contexts to
+        such rows. Or a policy of fairx.
+    estimator
+        "ips", "snips" (self-normalised), "dm" (direct method), "dr" (doubly robust) or "replay"
+        (of uniform logs): docs/evaluation.md says what each assumes.
+    interval
+        "normal", "bootstrap" (by unit), or "sequence" (for IPS: valid at every look).
+    level
+        How likely the interval is to hold the value.
+    max_unsupported
+        The share of the policy's probability that may be on arms the log cannot speak of. More is
+        refused; up to that much of the range of rewards the estimate may be wrong by.
+    clip
+        The largest weight; above, weights are cut, which is biased and reported.
+    reward_range, weight_bound
+        See `confidence_sequence`.
+    resamples
+        How many logs the bootstrap draws.
+    folds, ridge
+        "dr" models each fold of the decisions from the others; 1: all from all. The ridge is
+        that of models on contexts.
+    state, draws
+        The state of a fairx policy (without, its start), and how many of its own draws its
+        probabilities are averaged over.
+    seed
+        For the bootstrap, for policies that draw at random, and for "replay" (without one, the
+        average over its draws).
+
+    Examples
+    --------
+    >>> from fairx import Exponential, OptimalFair
+    >>> from fairx.evaluation import Logged, evaluate
+    >>> log = Logged(arms=[0, 1, 0, 1], rewards=[1, 0, 0, 1], propensities=[0.5, 0.5, 0.8, 0.2])
+    >>> found = evaluate(log, [0.5, 0.5], "ips")
+    >>> found.reward  # (1 + 0 + 0 + 2.5) / 4
+    0.875
+    >>> fair = evaluate(log, OptimalFair(Exponential(4), means=[0.2, 0.3]), "snips")
+    >>> fair.exposures.round(3)
+    array([0.401, 0.599])
+    >>> evaluate(log, {0: 0.5, "new": 0.5})
+    Traceback (most recent call last):
+    ValueError: the policy must have support in the log, not 0.5 of its probability on new: ...
+    """
+    _check(estimator, interval, level, clip)
+    source: Source = log if hasattr(type(log), "pieces") else from_table(log)
+    modelled = estimator in ("dm", "dr")
+    model = fitted(source, folds if estimator == "dr" else 1, ridge) if modelled else None
+    found = gathered(source, target(policy, source, state, draws, seed), model)
+    refuse_unsupported(found, source.names, max_unsupported)
+    weights = clipped(found.rows.weights, clip)
+    terms = _terms(estimator, source, model, found, weights, seed)
+    looks = None
+    if interval == "sequence":
+        looks = confidence_sequence(weights, found.rows.rewards, level, reward_range, weight_bound)
+        low, high = float(looks.lows[-1]), float(looks.highs[-1])
+    elif interval == "bootstrap":
+        low, high = intervals.bootstrap(terms, level, resamples, seed)
+    else:
+        low, high = intervals.normal(terms, level)
+    used = terms.denominators if estimator == "replay" else weights
+    diagnostics = diagnosed(found, used, clip)
+    return Evaluation(
+        estimator, terms.estimate(), low, high, level, interval, tuple(source.names),
+        found.exposures, len(weights), diagnostics, (*left_out(source), *cautions(diagnostics, clip)), looks,
+    )  # fmt: skip
+
+
+def _terms(
+    estimator: str,
+    source: Source,
+    model: Model | None,
+    found: Gathered,
+    weights: Vector,
+    seed: int | None,
+) -> Terms:
+    if estimator == "dm":
+        assert model is not None
+        return direct(source, model, found)
+    if estimator == "replay":
+        return replayed(found.rows, seed)
+    return {"ips": ips, "snips": snips, "dr": doubly_robust}[estimator](found.rows, weights)
+
+
+def _check(estimator: str, interval: str, level: float, clip: float | None) -> None:
+    for name, value, choices in (
+        ("estimator", estimator, ESTIMATORS),
+        ("interval", interval, INTERVALS),
+    ):
+        if value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
+    if interval == "sequence" and estimator != "ips":
+        raise ValueError(
+            f"interval='sequence' must be asked of estimator='ips', not {estimator!r}: the others "
+            "are not averages of terms whose mean is the value at every decision"
+        )
+    if clip is not None and estimator in ("dm", "replay"):
+        raise ValueError(f"clip must be left out of {estimator!r}, not {clip!r}: it has no weights")
+    rules.number("level", level, low=0.5, high=np.nextafter(1, 0))

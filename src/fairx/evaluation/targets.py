@@ -1,0 +1,161 @@
+"""The policy that is evaluated, however it is given, as probabilities of the arms on offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairx import rules
+from fairx.types import Indices, Matrix, Vector
+
+from .checking import ROUNDING
+from .logged import Logged, Source
+
+Target = Callable[[Logged, int], npt.ArrayLike]  # of decisions from a number on, for each slot
+
+
+def target(policy: Any, source: Source, state: Any, draws: int, seed: int | None) -> Target:
+    """Return what gives the probabilities of a policy for some decisions.
+
+    Examples
+    --------
+    >>> log = Logged(arms=[0, 1], rewards=[1, 0], propensities=[0.5, 0.5])
+    >>> target({1: 1.0}, log, None, 1, None)(log, 0)
+    array([[0., 1.],
+           [0., 1.]])
+    """
+    if hasattr(policy, "probabilities"):
+        return _frozen(policy, source, state, draws, seed).shares
+    if callable(policy):
+        return lambda piece, start: policy(_contexts(piece))
+    if hasattr(policy, "keys"):
+        return _constant(policy, source.names)
+    if np.ndim(policy) == 1:
+        return _constant(_by_name(np.asarray(policy), source.names), source.names)
+    return _each(np.asarray(policy), source.decisions)
+
+
+def probabilities(wanted: Target, piece: Logged, start: int) -> Matrix:
+    """Return the target's probabilities for a piece of the log, checked."""
+    slots = piece.slots()
+    hint = "one row per decision, one column per candidate"
+    found = rules.array("the policy's probabilities", wanted(piece, start), slots.shape, hint)
+    wrong = np.abs(found.sum(axis=1) - 1) > ROUNDING
+    wrong |= (np.where(slots < 0, -np.abs(found), found) < 0).any(axis=1)
+    if wrong.any():
+        where = int(np.flatnonzero(wrong)[0])
+        rule = "not negative, sum to 1 and be 0 where no candidate is"
+        raise ValueError(
+            f"the policy's probabilities must be {rule}, not {found[where]} at decision "
+            f"{start + where}"
+        )
+    return found
+
+
+def _contexts(piece: Logged) -> Vector:
+    if piece.contexts is None:
+        raise ValueError("contexts must be in the log: the policy is a function of them")
+    return piece.contexts
+
+
+def _by_name(values: npt.NDArray[Any], names: Any) -> Mapping[Any, float]:
+    """Return the probability of each arm: by number, or in the order of the names."""
+    numbered = all(isinstance(name, (int, np.integer)) and name < values.size for name in names)
+    if numbered or values.size == len(names):
+        return dict(zip(range(values.size) if numbered else names, values, strict=True))
+    rule = f"as many as the {len(names)} arms of the log"
+    raise ValueError(
+        f"the policy's probabilities must be {rule}, not {values.size}: or give a mapping by name"
+    )
+
+
+def _constant(shares: Mapping[Any, float], names: Any) -> Target:
+    """Return the target that has the same probabilities always, in proportion among candidates."""
+    rules.array("the policy's probabilities", list(shares.values()), (None,))
+    elsewhere = {arm: share for arm, share in shares.items() if arm not in set(names)}
+    if any(elsewhere.values()):
+        arms = ", ".join(str(arm) for arm, share in elsewhere.items() if share)
+        raise ValueError(
+            f"the policy must have support in the log, not {sum(elsewhere.values()):g} of its "
+            f"probability on {arms}: neither shown nor on offer there"
+        )
+    each = np.array([*(shares.get(name, 0.0) for name in names), 0.0])  # the last: no candidate
+    if abs(each.sum() - 1) > ROUNDING or each.min() < 0:
+        rule = "not negative and sum to 1"
+        raise ValueError(f"the policy's probabilities must be {rule}, not {dict(shares)}")
+
+    def found(piece: Logged, start: int) -> npt.ArrayLike:
+        if piece.candidates is None:
+            return np.broadcast_to(each[:-1], (len(piece.arms), len(names)))
+        offered = each[piece.candidates]
+        with np.errstate(invalid="ignore"):  # none of them: refused where it is checked
+            return np.asarray(offered / offered.sum(axis=1, keepdims=True))
+
+    return found
+
+
+def _each(values: npt.NDArray[Any], decisions: int) -> Target:
+    """Return the target that is given decision by decision."""
+    if len(values) != decisions:
+        rule = f"one row for each of the {decisions} decisions"
+        raise ValueError(f"the policy's probabilities must have {rule}, not {len(values)}")
+    return lambda piece, start: values[start : start + len(piece.arms), : piece.slots().shape[1]]
+
+
+class Frozen(NamedTuple):
+    """A policy of fairx in a state, averaged over its own draws."""
+
+    policy: Any
+    state: Any
+    draws: int
+    seed: int | None  # none where the policy draws nothing
+    memory: dict[bytes, Vector]  # by candidates
+
+    def shares(self, piece: Logged, start: int) -> npt.ArrayLike:
+        """Return the probabilities of each slot."""
+        contexts, slots = piece.contexts, piece.slots()
+        if contexts is None:
+            kinds, which = _distinct(slots)
+            return np.stack([self.remembered(kind) for kind in kinds])[which]
+        wide = contexts if contexts.ndim == 3 else contexts[:, None]
+        wide = np.broadcast_to(wide, (*slots.shape, contexts.shape[-1]))
+        return np.stack([self.asked(slots[row], wide[row]) for row in range(len(slots))])
+
+    def remembered(self, slots: Indices) -> Vector:
+        """Return the probabilities of candidates without contexts, computed once."""
+        key = slots.tobytes()
+        if key not in self.memory:
+            self.memory[key] = self.asked(slots, np.empty((len(slots), 0)))
+        return self.memory[key]
+
+    def asked(self, slots: Indices, contexts: Matrix) -> Vector:
+        """Return the probabilities of one decision."""
+        out, there = np.zeros(len(slots)), slots >= 0
+        arms, rows = slots[there], np.ascontiguousarray(contexts[there])
+        # the draws depend on what is asked, not on when: the order of decisions is no matter
+        words = () if self.seed is None else np.frombuffer(arms.tobytes() + rows.tobytes(), "u4")
+        rng = np.random.default_rng([self.seed or 0, *words])
+        each = (self.policy.probabilities(self.state, arms, rows, rng) for _ in range(self.draws))
+        out[there] = np.mean([*each], axis=0)
+        return out
+
+
+def _frozen(policy: Any, source: Source, state: Any, draws: int, seed: int | None) -> Frozen:
+    if state is None:
+        contexts = next(iter(source.pieces())).contexts
+        state = policy.start(len(source.names), 0 if contexts is None else contexts.shape[-1])
+    if hasattr(policy, "needs") and not policy.needs(1, 1)[0]:
+        return Frozen(policy, state, 1, None, {})
+    seed = rules.count("seed (the policy draws at random)", seed, low=0)
+    return Frozen(policy, state, rules.count("draws", draws), seed, {})
+
+
+def _distinct(slots: Indices) -> tuple[Indices, Indices]:
+    """Return the distinct rows, and which of them each row is."""
+    new = (slots[1:] != slots[:-1]).any(axis=1)
+    first = np.concatenate([[0], np.flatnonzero(new) + 1])  # the same rows often follow each other
+    kinds, which = np.unique(slots[first], axis=0, return_inverse=True)
+    return kinds, np.repeat(which.ravel(), np.diff(first, append=len(slots)))

@@ -1,0 +1,92 @@
+"""What each estimator adds up over decisions: every estimate is a ratio of two sums."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fairx import rules
+from fairx.types import Indices, Vector
+
+from .checking import ROUNDING
+from .gathering import Gathered, Rows
+from .logged import Source
+from .models import Model, leverages
+
+
+class Terms(NamedTuple):
+    """The estimate is the sum of `numerators` divided by that of `denominators`.
+
+    Examples
+    --------
+    >>> one = np.ones(2)
+    >>> Terms(np.array([1.0, 0.0]), one, np.arange(2)).estimate()
+    0.5
+    """
+
+    numerators: Vector
+    denominators: Vector
+    units: Indices
+
+    def estimate(self) -> float:
+        """Return the ratio."""
+        return float(self.numerators.sum() / self.denominators.sum())
+
+
+def ips(rows: Rows, weights: Vector) -> Terms:
+    """Return the terms of inverse propensity scoring: mean of w r."""
+    return Terms(weights * rows.rewards, np.ones_like(weights), rows.units)
+
+
+def snips(rows: Rows, weights: Vector) -> Terms:
+    """Return the terms of the self-normalised form: sum of w r / sum of w."""
+    if not weights.any():
+        raise ValueError(
+            "the policy must show an arm that was shown in some decision, not none of them: "
+            "without any weight there is nothing to divide by"
+        )
+    return Terms(weights * rows.rewards, weights, rows.units)
+
+
+def doubly_robust(rows: Rows, weights: Vector) -> Terms:
+    """Return the terms of the doubly robust estimate: mean of q(pi) + w (r - q(a))."""
+    numerators = rows.values + weights * (rows.rewards - rows.predictions)
+    return Terms(numerators, np.ones_like(weights), rows.units)
+
+
+def direct(source: Source, model: Model, found: Gathered) -> Terms:
+    """Return the terms of the direct method: mean of q(pi), the model's value of the policy.
+
+    To each term its reward's own part in the model is added, which changes the mean by nothing:
+    the spread of the terms is then that of the estimate (the delta method), the model's included.
+    """
+    rows, start = found.rows, 0
+    parts = np.empty_like(rows.values)
+    for piece in source.pieces():
+        end = start + len(piece.arms)
+        parts[start:end] = leverages(model, piece, found.asked)
+        start = end
+    parts *= rows.rewards - rows.predictions
+    return Terms(rows.values + (parts - parts.mean()), np.ones_like(parts), rows.units)
+
+
+def replayed(rows: Rows, seed: int | None) -> Terms:
+    """Return the terms of replay: the mean reward of the decisions that the target agrees with.
+
+    A decision is accepted with probability pi(a) n / m, of n candidates, m the most there ever
+    are: accepted decisions are then distributed as if the target had made them. Without a seed
+    the sum is over both outcomes of each draw, weighted by their probabilities.
+    """
+    wrong = np.abs(rows.propensities - rows.chances) > ROUNDING
+    if wrong.any():
+        where = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"propensities must be uniform over the candidates for replay, {rows.chances[where]:g}"
+            f" at {where}, not {rows.propensities[where]:g}: use estimator='snips'"
+        )
+    accepted = rows.weights * rows.chances.min()
+    if seed is not None:
+        rng = np.random.default_rng(rules.count("seed", seed, low=0))
+        accepted = (rng.random(len(accepted)) < accepted).astype(np.float64)
+    return snips(rows, accepted)
