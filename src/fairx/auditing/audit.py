@@ -1,0 +1,83 @@
+"""Who got less exposure than their merit earns, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fairx import rules
+from fairx.logs import Log, read
+from fairx.merit import Merit, check_conditions
+
+from .result import Audit
+
+
+def audit(
+    log: Log | Any,
+    merit: Merit,
+    *,
+    groups: Mapping[Any, str] | None = None,
+    alpha: float = 0.05,
+    rewards: tuple[float, float] = (0.0, 1.0),
+    late: float = math.inf,
+    columns: Mapping[str, str] | None = None,
+) -> Audit:
+    """Compare the exposure of each arm with the share that its merit earns.
+
+    Parameters
+    ----------
+    log
+        A log of `fairx.logs.read`, or anything that takes.
+    merit
+        What exposure should be in proportion to. It is a choice: see `Audit.sensitivity`.
+    groups
+        The group of each arm; groups are judged like arms.
+    alpha
+        The chance that any arm of a fair log is ever accused, over all looks at it.
+    rewards
+        The lowest and highest reward that is possible; others are refused.
+    late
+        Rewards that take longer than this, in the unit of time of the log, are counted as late.
+    columns
+        As for `read`.
+
+    Notes
+    -----
+    An arm is `under` (`over`) where all of its exposure's interval is below (above) all fair
+    shares that the always-valid box of means allows; else `unclear`. Exposure is the average of
+    the logged probabilities, known exactly; where only shows are known it has an interval too, and
+    alpha is divided between the two.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairx import Exponential
+    >>> shown = pd.DataFrame({"arm": ["a"] * 900 + ["b"] * 100, "reward": [0.0, 1.0] * 500})
+    >>> found = audit(shown, Exponential(1))
+    >>> [(line.arm, line.exposure, round(line.fair_share, 6), line.verdict) for line in found.lines]
+    [('a', 0.9, 0.5, 'over'), ('b', 0.1, 0.5, 'under')]
+    """
+    try:
+        from .judging import judged
+        from .tally import tallied
+    except ImportError as error:
+        raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, not {alpha!r}")
+    low, high = (rules.number(f"rewards[{i}]", end) for i, end in enumerate(rewards))
+    rules.positive("the highest reward less the lowest", high - low)
+    check_conditions(merit, low, high)
+    if not merit.log(high) < 700:
+        raise ValueError(f"merit must be below 1e300, but {merit} is not at mean {high:g}")
+    found = log if isinstance(log, Log) else read(log, columns)
+    if "reward" not in found.columns:
+        raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
+    tally = tallied(found, float(late))
+    if tally.least < low or tally.most > high:
+        worst = tally.least if tally.least < low else tally.most
+        raise ValueError(
+            f"rewards must be from {low:g} to {high:g}, not {worst:g}: "
+            "give their range as rewards=(low, high) or --rewards LOW HIGH"
+        )
+    return judged(found, tally, merit, groups or {}, alpha, (low, high))

@@ -1,0 +1,117 @@
+"""The figures of an audit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fairx.plots.figure import new_figure
+from fairx.plots.palette import OPTIMAL, Style
+
+from .lines import POWERS
+from .result import Audit
+from .tables import curves
+
+FEW = 50  # arms that can have a row each
+MANY = 2000  # dots that make an image smaller than as many shapes
+COLOURS = {"under": "#D55E00", "over": "#0072B2", "unclear": "#999999"}  # Okabe and Ito's
+SHOWN = Style("#0072B2")
+
+
+def exposure_figure(audit: Audit) -> Figure:
+    """Draw exposure beside fair share and its boxes: a row for each arm, or a dot for many."""
+    if len(audit.lines) <= FEW:
+        figure = new_figure(9, 1.4 + 0.3 * len(audit.lines))
+        _draw_rows(figure.subplots(), audit)
+    else:
+        figure = new_figure(7, 6)
+        _draw_dots(figure.subplots(), audit)
+    return figure
+
+
+def _draw_rows(axis: Axes, audit: Audit) -> None:
+    order = np.argsort([-line.fair_share for line in audit.lines], kind="stable")[::-1]
+    for place, i in enumerate(order.tolist()):
+        line, arm = audit.lines[i], audit.arms[i]
+        axis.plot([line.fair_low, line.fair_high], [place, place], color="#BBBBBB", lw=7)
+        if arm.delta_low is not None:
+            axis.plot([arm.delta_low, arm.delta_high], [place, place], color="#555555", lw=2)
+        axis.plot(line.fair_share, place, "|", color=OPTIMAL.colour, ms=11)
+        axis.plot(line.exposure, place, "o", color=COLOURS[line.verdict], ms=6)
+    axis.set_yticks(range(len(order)), [str(audit.lines[i].arm)[:40] for i in order.tolist()])
+    for label in axis.get_yticklabels():
+        label.set_parse_math(False)  # a dollar in a name is a dollar
+    axis.set(xlabel="share of decisions", xlim=(0, None), ylim=(-0.7, len(order) - 0.3))
+    _tidy(axis)
+
+
+def _draw_dots(axis: Axes, audit: Audit) -> None:
+    """Draw the accused last, on top of the others."""
+    least = 0.1 / audit.decisions  # where arms that were never shown are drawn
+    ends: list[float] = []
+    for verdict, colour in reversed(COLOURS.items()):
+        some = [line for line in audit.lines if line.verdict == verdict]
+        fair = np.maximum([line.fair_share for line in some], least)
+        shown = np.maximum([line.exposure for line in some], least)
+        label = f"{verdict}: {len(some):,}"
+        axis.plot(fair, shown, ".", color=colour, ms=5, label=label, rasterized=len(some) > MANY)
+        ends += [*fair, *shown]
+    axis.plot([min(ends), max(ends)], [min(ends), max(ends)], color=OPTIMAL.colour, lw=1, ls="--")
+    axis.set(xscale="log", yscale="log", xlabel="fair share", ylabel="exposure")
+    axis.legend(frameon=False)
+    _tidy(axis)
+
+
+def lorenz_figure(audit: Audit) -> Figure:
+    """Draw the Lorenz curve of exposure beside that of the fair share."""
+    figure = new_figure(6, 4.6)
+    axis, found = figure.subplots(), curves(audit)
+    axis.plot([0, 1], [0, 1], color="#BBBBBB", lw=1)
+    for name, style, gini in (
+        ("fair_share", OPTIMAL, audit.gini_fair_share),
+        ("exposure", SHOWN, audit.gini_exposure),
+    ):
+        label = f"{name.replace('_', ' ')}: Gini {gini:.3f}"
+        axis.plot(found["arms"], found[name], color=style.colour, label=label)
+    axis.set(xlabel="share of arms, the least shown first", ylabel="share of exposure")
+    axis.legend(frameon=False)
+    _tidy(axis)
+    return figure
+
+
+def time_figure(audit: Audit) -> Figure:
+    """Draw the fairness regret per decision over time."""
+    figure = new_figure(9, 3.4)
+    axis, moments = figure.subplots(), audit.over_time
+    edges = [moment.start for moment in moments] + [moments[-1].stop]
+    times = [datetime.fromtimestamp(edge, UTC) for edge in edges] if audit.dated else edges
+    values = [moment.fairness_regret_per_decision for moment in moments]
+    axis.plot(times, [*values, values[-1]], color=SHOWN.colour, drawstyle="steps-post")  # type: ignore[arg-type]
+    axis.set(ylabel="fairness regret per decision", ylim=(0, None))
+    axis.set_xlabel("time, UTC" if audit.dated else "time")
+    _tidy(axis)
+    return figure
+
+
+def sensitivity_figure(audit: Audit) -> Figure:
+    """Draw how many arms have each verdict when the merit is raised to a power."""
+    figure = new_figure(7, 3)
+    axis, bottom = figure.subplots(), np.zeros(len(POWERS))
+    for verdict, colour in COLOURS.items():
+        counts = np.array([getattr(one, verdict) for one in audit.sensitivity])
+        axis.bar(range(len(POWERS)), counts, 0.7, bottom, color=colour, label=verdict)
+        bottom += counts
+    axis.set_xticks(range(len(POWERS)), [f"{power:g}" for power in POWERS])
+    axis.set(xlabel="power of the merit", ylabel="arms")
+    figure.legend(loc="outside right center", frameon=False)
+    _tidy(axis)
+    return figure
+
+
+def _tidy(axis: Axes) -> None:
+    axis.grid(alpha=0.25)
+    axis.set_axisbelow(True)
+    axis.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,78 @@
+"""From the tally of a log to the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fairx.logs import Log
+from fairx.merit import Merit
+
+from .concentration import gini
+from .lines import lines, sensitivity
+from .merits import described, estimated
+from .notes import notes
+from .regret import regret
+from .result import Audit
+from .sample_ratio import sample_ratio
+from .tally import Tally
+
+NO_GROUP = "(no group)"
+
+
+def judged(
+    log: Log,
+    tally: Tally,
+    merit: Merit,
+    groups: Mapping[Any, str],
+    alpha: float,
+    rewards: tuple[float, float],
+) -> Audit:
+    """Return the audit."""
+    names, exact = tally.arms, tally.exposure is not None
+    group_of, labels = _grouped(names, groups)
+    merits = estimated(tally, merit, alpha if exact else alpha / 2, rewards)
+    each = alpha / 2 / (len(names) + len(labels))  # for exposure, where it is not exact
+    found = lines(tally, merits, np.arange(len(names)), names, each)
+    places = np.array([labels.index(group) if group else 0 for group in group_of])
+    shown, fair = (
+        np.array([getattr(line, k) for line in found]) for k in ("exposure", "fair_share")
+    )
+    distance = float(np.abs(shown - fair).sum())
+    regrets = regret(log, tally, merits.logs, distance)
+    return Audit(
+        source=log.source,
+        merit=repr(merit),
+        alpha=alpha,
+        lowest_reward=rewards[0],
+        highest_reward=rewards[1],
+        rows=tally.rows,
+        decisions=int(tally.pools.decisions.sum()),
+        problems=tally.problems,
+        notes=notes(log, tally, group_of.count(NO_GROUP)),
+        lines=found,
+        arms=described(tally, merit, merits, group_of),
+        groups=lines(tally, merits, places, labels, each) if labels else (),
+        fairness_regret_per_decision=regrets.value,
+        regret_from=regrets.method,
+        over_time=regrets.over_time,
+        dated=log.dated,
+        distance=distance,
+        gini_exposure=gini(shown),
+        gini_fair_share=gini(fair),
+        sample_ratio=sample_ratio(tally, alpha),
+        sensitivity=sensitivity(tally, merits, found),
+    )
+
+
+def _grouped(arms: list[Any], groups: Mapping[Any, str]) -> tuple[list[str | None], list[str]]:
+    """Return the group of each arm, and all groups; arms are matched by what they read as."""
+    named = {str(arm): str(group) for arm, group in groups.items()}
+    there = {str(arm) for arm in arms}
+    if groups and there.isdisjoint(named):
+        first = next(iter(named))
+        raise ValueError(f"groups must name arms of the log, not {first!r}: none of them is there")
+    group_of = [named.get(str(arm), NO_GROUP) if groups else None for arm in arms]
+    return group_of, sorted({group for group in group_of if group is not None})

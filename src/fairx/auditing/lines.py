@@ -1,0 +1,78 @@
+"""Exposure beside fair share, arm by arm or group by group, and the verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from fairx.sequences import Box, always_valid
+from fairx.types import Indices, Vector
+
+from .merits import Merits
+from .result import Line, Sensitivity
+from .shares import fair_shares, share_box, summed
+from .tally import Tally
+
+POWERS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)  # of the merit: 0 makes all arms equal
+ITSELF = POWERS.index(1.0)
+ROUNDING = 1e-9
+
+
+def lines(
+    tally: Tally, merits: Merits, groups: Indices, names: list[Any], alpha: float
+) -> tuple[Line, ...]:
+    """Return a line for each group of arms; `alpha` is that of one interval of exposure."""
+    exposure, known = _exposure(tally, groups, len(names), alpha)
+    shares = fair_shares(tally.pools, merits.logs)
+    fair = summed(groups, shares, len(names))
+    boxes = [share_box(tally.pools, _raised(merits.log_box, p), groups) for p in POWERS]
+    box = boxes[ITSELF]
+    with np.errstate(divide="ignore", invalid="ignore"):  # shares below the smallest number
+        ratios = (exposure / fair, known.low / box.high, known.high / box.low)
+    columns = (
+        summed(groups, tally.shows, len(names)).astype(np.int64),
+        *(exposure, *known, fair, *box),
+        *(exposure - fair, known.low - box.high, known.high - box.low),
+        *(np.nan_to_num(ratio, nan=1.0) for ratio in ratios),
+    )
+    table = zip(names, *(column.tolist() for column in columns), strict=True)
+    verdicts = list(zip(*(_verdicts(known, each) for each in boxes), strict=True))
+    return tuple(
+        Line._make((*row, found[ITSELF], found)) for row, found in zip(table, verdicts, strict=True)
+    )
+
+
+def sensitivity(tally: Tally, merits: Merits, found: tuple[Line, ...]) -> tuple[Sensitivity, ...]:
+    """Return how the verdicts change when the merit is raised to a power."""
+    exposure = np.array([line.exposure for line in found])
+    rows = []
+    for i, power in enumerate(POWERS):
+        counts = Counter(line.verdicts[i] for line in found)
+        apart = np.abs(exposure - fair_shares(tally.pools, power * merits.logs)).sum()
+        numbers = (counts["under"], counts["over"], counts["unclear"])
+        rows.append(Sensitivity(power, *numbers, float(apart)))
+    return tuple(rows)
+
+
+def _exposure(tally: Tally, groups: Indices, number: int, alpha: float) -> tuple[Vector, Box]:
+    """Return average probabilities, which are known, or shares of shows with their interval."""
+    decisions = tally.pools.decisions.sum()
+    if tally.exposure is not None:
+        exposure = summed(groups, tally.exposure, number) / decisions
+        return exposure, Box(exposure, exposure)
+    shows = summed(groups, tally.shows, number)
+    return shows / decisions, always_valid(shows, np.full(number, decisions), alpha)
+
+
+def _verdicts(exposure: Box, fair: Box) -> list[str]:
+    """Say on which side of all fair shares all of the exposure is."""
+    under = exposure.high < fair.low - ROUNDING
+    over = exposure.low > fair.high + ROUNDING
+    found: list[str] = np.select([under, over], ["under", "over"], "unclear").tolist()
+    return found
+
+
+def _raised(logs: Box, power: float) -> Box:
+    return Box(power * logs.low, power * logs.high)

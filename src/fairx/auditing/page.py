@@ -1,0 +1,92 @@
+"""One page that asks the network for nothing; a script of its own sorts the tables."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from fairx.plots import save
+from fairx.report.page import number
+
+from . import figures
+from .result import Audit
+from .tables import contents, rows, write_csv, write_json
+
+MOST = 1000  # arms on the page; all are in the files
+CAPTIONS = {
+    "exposure": "Exposure (dots) beside the fair share. With up to 50 arms: tick, the estimate; "
+    "dark bar, the delta method, for one arm and one look; light bar, the always-valid box, which "
+    "alone decides the colour. With more: a dot for each arm, the dashed line is fair.",
+    "over_time": "Sum over arms of the distance between the probabilities and the fair ones, on "
+    "average in each stretch of time. Fair shares are those of the whole log.",
+    "lorenz": "What the least shown arms have together. Inequality alone is not unfairness: the "
+    "exposure is to be compared with the fair share, not with the diagonal.",
+    "sensitivity": "Merit is a choice. Power 1 is the merit of this audit, 0 makes all arms equal, "
+    "larger ones reward the best more.",
+}
+
+
+def write_audit(audit: Audit, directory: str | Path, about: Mapping[str, str]) -> Path:
+    """Write index.html, audit.json, audit.csv and the figures; return the path of the page."""
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(audit, folder / "audit.json")
+    write_csv(audit, folder / "audit.csv")
+    chosen = sorted(rows(audit), key=lambda row: -abs(row["difference"]))
+    script = _resource("sort.js")
+    page = _template().render(
+        audit=audit,
+        about=about,
+        rows=chosen[:MOST],
+        whole=contents(audit),
+        style=Markup(_style()),
+        script=Markup(script),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        drawn=_drawn(audit, folder),
+        counts={
+            kind: sum(line.verdict == kind for line in audit.lines) for kind in figures.COLOURS
+        },
+    )
+    path = folder / "index.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def _drawn(audit: Audit, folder: Path) -> dict[str, dict[str, Any]]:
+    """Save the figures; return those that there are data for."""
+    made: dict[str, Figure] = {"exposure": figures.exposure_figure(audit)}
+    if audit.over_time:
+        made["over_time"] = figures.time_figure(audit)
+    made["lorenz"] = figures.lorenz_figure(audit)
+    made["sensitivity"] = figures.sensitivity_figure(audit)
+    found = {}
+    for name, figure in made.items():
+        words = save(figure, folder / name)[0].read_text("utf-8")
+        found[name] = {"svg": Markup(words[words.index("<svg") :]), "caption": CAPTIONS[name]}
+    return found
+
+
+def _style() -> str:
+    """Return the style of the report of experiments, which this page shares."""
+    page = (resources.files("fairx.report") / "page.html").read_text("utf-8")
+    return page[page.index("<style>") + len("<style>") : page.index("</style>")]
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["number"] = number
+    return environment.from_string(_resource("page.html"))
+
+
+def _resource(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text("utf-8")

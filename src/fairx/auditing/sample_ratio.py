@@ -1,0 +1,56 @@
+"""Whether arms were shown as often as the log's own probabilities say."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import chdtrc, ndtr
+
+from fairx.sequences import always_valid
+from fairx.types import Vector
+
+from .result import SampleRatio
+from .shares import summed
+from .tally import Tally
+
+LEAST = 5.0  # expected shows for a cell of its own
+
+
+def sample_ratio(tally: Tally, alpha: float) -> SampleRatio:
+    """Compare shows with probabilities; with propensities alone, look for ones that are too small.
+
+    With all probabilities, an arm is mismatched where its average probability is outside the
+    always-valid interval around its share of shows; the p-value is Pearson's, for one look. With
+    propensities alone, the sum of 1 / propensity over an arm's shows has mean at most the number
+    of decisions that it was on offer in: more than that, by the normal limit and Bonferroni's
+    correction, says that propensities are too small. Too large ones cannot be told from an arm
+    that had no chance at times.
+    """
+    if tally.exposure is not None:
+        return _by_probabilities(tally, tally.exposure, alpha)
+    if tally.inverse is not None:
+        return _by_propensities(tally, tally.inverse, alpha)
+    return SampleRatio("none: the log has no probabilities", None, ())
+
+
+def _by_probabilities(tally: Tally, expected: Vector, alpha: float) -> SampleRatio:
+    decisions, arms = tally.pools.decisions.sum(), len(tally.arms)
+    box = always_valid(tally.shows, np.full(arms, decisions), alpha / arms)
+    share = expected / decisions
+    outside = (share < box.low - 1e-9) | (share > box.high + 1e-9)
+    big = expected >= LEAST
+    cells = [np.append(part[big], part[~big].sum()) for part in (tally.shows, expected)]
+    shown, wanted = (part[cells[1] > 0] for part in cells)
+    statistic = float(((shown - wanted) ** 2 / wanted).sum())
+    p_value = float(chdtrc(max(wanted.size - 1, 1), statistic))
+    named = tuple(tally.arms[i] for i in np.flatnonzero(outside))
+    return SampleRatio("always-valid intervals; p-value by Pearson, one look", p_value, named)
+
+
+def _by_propensities(tally: Tally, inverse: Vector, alpha: float) -> SampleRatio:
+    pools, arms = tally.pools, len(tally.arms)
+    offered = summed(pools.arm, pools.decisions[pools.pool], arms)
+    spread = np.sqrt(np.maximum(tally.spread, 1e-12 * offered**2))
+    chances = ndtr((offered - inverse) / np.where(spread > 0, spread, 1.0)) * arms
+    named = tuple(tally.arms[i] for i in np.flatnonzero(chances < alpha))
+    method = "propensities too small, by the normal limit, one look"
+    return SampleRatio(method, float(min(1.0, chances.min())), named)

@@ -1,0 +1,155 @@
+"""`fairx audit`: the exposure audit of a log."""
+# ruff: noqa: T201 - a command prints
+
+from __future__ import annotations
+
+import argparse
+import csv
+import difflib
+import json
+import math
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import fairx
+from fairx.logs import COLUMNS, read
+from fairx.merit import Affine, Exponential, Logistic, Merit, Power
+
+DESCRIPTION = """\
+Compare the exposure of each arm in a decision log with the share that its merit earns, print a
+table, and write OUT/index.html, OUT/audit.json and OUT/audit.csv."""
+MERITS: dict[str, Any] = {
+    "exponential": Exponential,
+    "affine": Affine,
+    "power": Power,
+    "logistic": Logistic,
+}
+
+
+def add_to(subparsers: Any) -> None:
+    """Add the subcommand."""
+    audit = subparsers.add_parser(
+        "audit", help="compare exposure with merit in a log", description=DESCRIPTION
+    )
+    audit.add_argument("log", metavar="LOG", help="a .parquet, .csv or .jsonl file, or a folder")
+    audit.add_argument(
+        "--merit", required=True, metavar="KIND:NUMBERS", type=_merit_option,
+        help="exponential:STEEPNESS, affine:SLOPE,INTERCEPT, power:EXPONENT,OFFSET or "
+        "logistic:STEEPNESS,MIDPOINT",
+    )  # fmt: skip
+    names = audit.add_argument_group("columns of the log, where they have other names")
+    for name, words in COLUMNS.items():
+        names.add_argument(
+            f"--{name.replace('_', '-')}", dest=f"column_{name}", metavar="NAME", help=words
+        )
+    names.add_argument("--columns", metavar="FILE", help="these in a TOML file, arm = 'item_id'")
+    audit.add_argument("--groups", metavar="FILE", help="arm,group as .csv, or a mapping as .json")
+    audit.add_argument("--alpha", type=float, default=0.05, help="chance of a false alarm (0.05)")
+    audit.add_argument(
+        "--rewards", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
+        help="the range that rewards can have (0 1)",
+    )  # fmt: skip
+    audit.add_argument("--late", type=float, default=math.inf, metavar="TIME",
+                       help="count rewards that took longer, in the log's unit or in seconds")  # fmt: skip
+    audit.add_argument("--strict", action="store_true", help="stop at the first invalid row")
+    audit.add_argument("--memory", default="1GB", help="of DuckDB; beyond it spills (1GB)")
+    audit.add_argument("--threads", type=int, help="of DuckDB (all cores)")
+    audit.add_argument("--out", type=Path, default=Path("audit"), metavar="DIR", help="(audit)")
+    audit.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Audit the log, print the table and write the page."""
+    from fairx.auditing import audit
+    from fairx.auditing.page import write_audit
+    from fairx.auditing.tables import text
+
+    log = read(
+        options.log,
+        _columns(options),
+        strict=options.strict,
+        memory=options.memory,
+        threads=options.threads,
+    )
+    groups = _groups(Path(options.groups)) if options.groups else None
+    found = audit(
+        log,
+        options.merit,
+        groups=groups,
+        alpha=options.alpha,
+        rewards=tuple(options.rewards),
+        late=options.late,
+    )
+    for name, count in found.problems.items():
+        print(f"problem: {name}: {count:,} rows")
+    for note in found.notes:
+        print(f"note: {note}")
+    print(text(found))
+    print(
+        f"fairness regret per decision: {found.fairness_regret_per_decision:.4f} (by {found.regret_from})"
+    )
+    about = {
+        "made with": f"fairx {fairx.__version__}",
+        "command": shlex.join(["fairx", *sys.argv[1:]]),
+    }
+    print(f"report: {write_audit(found, options.out, about).resolve()}")
+    return 0
+
+
+def merit(words: str) -> Merit:
+    """Return the merit that a text names.
+
+    Examples
+    --------
+    >>> merit("exponential:10"), merit("affine:2,0.5")
+    (Exponential(steepness=10.0), Affine(slope=2.0, intercept=0.5))
+    >>> merit("exponentail:10")
+    Traceback (most recent call last):
+    ValueError: merit must be one of exponential, affine, power, logistic, not 'exponentail': did you mean 'exponential'?
+    """
+    kind, _, numbers = words.partition(":")
+    if kind not in MERITS:
+        near = difflib.get_close_matches(kind, MERITS, n=1)
+        hint = f": did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"merit must be one of {', '.join(MERITS)}, not {kind!r}{hint}")
+    fields = MERITS[kind]._fields
+    try:
+        values = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        values = []
+    if len(values) != len(fields):
+        raise ValueError(f"merit must be {kind}:{','.join(fields).upper()}, not {words!r}")
+    found: Merit = MERITS[kind](*values)
+    return found
+
+
+def _merit_option(words: str) -> Merit:
+    try:
+        return merit(words)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _columns(options: argparse.Namespace) -> dict[str, str]:
+    from fairx.logs.columns import named
+
+    given = {name: getattr(options, f"column_{name}") for name in COLUMNS}
+    return named(options.columns) | {name: value for name, value in given.items() if value}
+
+
+def _groups(path: Path) -> dict[str, str]:
+    """Read which group each arm is in."""
+    if path.suffix == ".json":
+        found: Any = json.loads(path.read_text("utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError(f"groups must be a mapping from arm to group, not {found!r}")
+        return {str(arm): str(group) for arm, group in found.items()}
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        table = [row for row in csv.reader(file) if row]
+    for line, row in enumerate(table, 1):
+        if len(row) != 2:
+            raise ValueError(f"line {line} of {path} must be arm,group, not {','.join(row)!r}")
+    body = table[1:] if table and [cell.lower() for cell in table[0]] == ["arm", "group"] else table
+    return dict(row for row in body)

@@ -1,0 +1,51 @@
+"""A log that stays where it is: questions go to it, answers come back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from . import problems
+from .columns import COLUMNS
+
+
+class Log(NamedTuple):
+    """A decision log, made by `read`.
+
+    `query` runs SQL over `valid`, the rows without problems, and `checked`, all of them with their
+    `problem`. Both have the columns of `COLUMNS` and `pool`, which numbers the sets of candidates.
+    """
+
+    connection: Any
+    source: str
+    columns: Mapping[str, str]  # those that the log has, and what it calls them
+    kind: str  # parquet, csv, json or table
+    dated: bool  # whether times are seconds since 1970
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns that a query over `valid` or `checked` yields, as arrays."""
+        found: dict[str, npt.NDArray[Any]] = self.connection.execute(sql, list(values)).fetchnumpy()
+        return found
+
+    def problems(self) -> dict[str, int]:
+        """Return how many rows have each kind of problem; a row may have several."""
+        found = self.query("SELECT problem, count(*) AS rows FROM checked GROUP BY ALL")
+        return problems.counted(found["problem"], found["rows"]) | self.unreadable()
+
+    def unreadable(self) -> dict[str, int]:
+        """Return how many lines could not be split into columns by the passes so far."""
+        if self.kind != "csv":
+            return {}
+        lines = "SELECT DISTINCT file_path, line FROM reject_errors JOIN reject_scans "
+        sql = f"SELECT count(*) FROM ({lines} USING (scan_id, file_id))"
+        (count,) = self.connection.execute(sql).fetchone()
+        return {problems.UNREADABLE: count} if count else {}
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the valid rows as Parquet, under our names and in our types."""
+        names = ", ".join(name for name in COLUMNS if name in self.columns)
+        target = str(path).replace("'", "''")
+        self.connection.execute(f"COPY (SELECT {names} FROM valid) TO '{target}' (FORMAT parquet)")

@@ -1,0 +1,85 @@
+"""What can be wrong with a row: each kind has a bit, so that one pass counts them all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from fairx.types import Indices
+
+CLOSE = 1e-4  # what rounding may do to a logged probability
+LISTED = "probabilities[list_position(candidates, arm)]"
+UNREADABLE = "unreadable line"
+
+
+class Kind(NamedTuple):
+    """One kind of problem: the columns that it is about, and SQL that says when a row has it.
+
+    `chance` is a propensity, logged or looked up in the probabilities; `repeated` are decisions
+    that occur twice.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    when: str
+
+
+KINDS = (
+    Kind("missing arm", (), "arm IS NULL"),
+    Kind("missing decision", ("decision",), "decision IS NULL"),
+    Kind("duplicate decision", ("repeated",), "row <> first_row"),
+    Kind("missing or invalid time", ("time",), "time IS NULL OR NOT isfinite(time)"),
+    Kind("missing candidates", ("candidates",), "coalesce(len(candidates), 0) = 0"),
+    Kind("candidate listed twice", ("candidates",), "repeats"),
+    Kind("arm not among its candidates", ("candidates",), "NOT list_contains(candidates, arm)"),
+    Kind("missing propensity", ("propensity",), "propensity IS NULL"),
+    Kind("propensity outside (0, 1]", ("chance",), "NOT (propensity > 0 AND propensity <= 1)"),
+    Kind("missing probabilities", ("probabilities",), "probabilities IS NULL"),
+    Kind(
+        "probabilities not one for each candidate",
+        ("probabilities",),
+        "len(probabilities) <> len(candidates)",
+    ),
+    Kind(
+        "probabilities not a distribution",
+        ("probabilities",),
+        "list_count(probabilities) < len(probabilities) OR list_min(probabilities) < 0 "
+        f"OR abs(list_sum(probabilities) - 1) > {CLOSE}",
+    ),
+    Kind(
+        "propensity unlike its probability",
+        ("probabilities", "propensity"),
+        f"abs(propensity - {LISTED}) > {CLOSE}",
+    ),
+    Kind("reward not finite", ("reward",), "NOT isfinite(reward)"),
+)
+
+
+def mask(there: Collection[str]) -> str:
+    """Return the SQL of the sum of bits of all kinds that a row has."""
+    bits = [
+        f"CASE WHEN {kind.when} THEN {1 << bit} ELSE 0 END"
+        for bit, kind in enumerate(KINDS)
+        if set(kind.needs) <= set(there)
+    ]
+    return " + ".join(bits)
+
+
+def names(bits: int) -> list[str]:
+    """Return the kinds in a sum of bits.
+
+    Examples
+    --------
+    >>> names(1 + 8192)
+    ['missing arm', 'reward not finite']
+    """
+    return [kind.name for bit, kind in enumerate(KINDS) if bits >> bit & 1]
+
+
+def counted(masks: Indices, rows: Indices) -> dict[str, int]:
+    """Return how many rows have each kind, given the number of rows with each sum of bits."""
+    found: dict[str, int] = {}
+    for bits, number in zip(masks.tolist(), rows.tolist(), strict=True):
+        for name in names(bits):
+            found[name] = found.get(name, 0) + number
+    return found
