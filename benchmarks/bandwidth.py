@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def main() -> None:
 
 def row(factor: float, experiment: Experiment) -> str:
     """Return a line of the table; regrets are means per round, on the test part."""
-    test = part(experiment.problem, "test", experiment.seed)
+    test: Any = part(experiment.problem, "test", experiment.seed)
     labels = np.asarray(test.environment.labels)
     explained = 1 - ((labels - test.means) ** 2).mean() / labels.var()
     with tempfile.TemporaryDirectory() as folder:

@@ -33,9 +33,8 @@ from fairx.experiments import (
     play,
     read,
 )
-from fairx.experiments.problems import part
+from fairx.experiments.problems import marks, part
 from fairx.experiments.specification import described
-from fairx.experiments.tasks import marks
 from fairx.features import fourier_features, linear_fit, median_distance
 
 ROUNDS = 60 if interpreted() else 3_000
@@ -322,13 +321,13 @@ def test_the_median_distance_is_that_of_the_products() -> None:
 def test_the_linear_problem_is_the_least_squares_fit() -> None:
     yeast = datasets.load("yeast")
     problem = Problem("yeast", "linear", dimension=8)
-    found = part(problem, "validation", 5)
+    found: Any = part(problem, "validation", 5)
     rows, _ = datasets.split(2417, 0.2, seed=5)
     contexts = found.environment.contexts
     fit, *_ = np.linalg.lstsq(contexts.reshape(-1, 8), yeast.labels[rows].ravel(), rcond=None)
     np.testing.assert_allclose(found.environment.parameter, fit, atol=1e-5)
     np.testing.assert_array_equal(found.environment.labels, yeast.labels[rows])
-    well = part(problem._replace(setting="well-specified", noise_std=0.25), "validation", 5)
+    well: Any = part(problem._replace(setting="well-specified", noise_std=0.25), "validation", 5)
     assert well.environment.noise_std == 0.25
     np.testing.assert_array_equal(well.means, found.means)
 

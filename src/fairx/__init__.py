@@ -1,8 +1,11 @@
 """Bandits that give each arm the exposure its merit deserves."""
 
+import typing as _typing
+
 from . import datasets, environments, theory
 from .bandit import Bandit, Decision
 from .errors import BrokenFile, FairxError, RewardGiven, UnknownArm, UnknownDecision
+from .evaluation import Evaluation, Logged, evaluate
 from .exposure import fair_probabilities
 from .merit import Affine, Custom, Exponential, Logistic, PiecewiseLinear, Power
 from .policies import (
@@ -27,8 +30,10 @@ from .policies import (
 )
 from .result import Result, Summary
 from .simulation import simulate
+from .version import __version__ as __version__
 
-__version__ = "0.1.0"
+if _typing.TYPE_CHECKING:
+    from .auditing import audit
 
 __all__ = [
     "EG",
@@ -41,6 +46,7 @@ __all__ = [
     "Confidence",
     "Custom",
     "Decision",
+    "Evaluation",
     "Exact",
     "Exponential",
     "FairXEG",
@@ -54,6 +60,7 @@ __all__ = [
     "LinEG",
     "LinTS",
     "LinUCB",
+    "Logged",
     "Logistic",
     "OptimalFair",
     "PiecewiseLinear",
@@ -64,9 +71,20 @@ __all__ = [
     "Uniform",
     "UnknownArm",
     "UnknownDecision",
+    "audit",
     "datasets",
     "environments",
+    "evaluate",
     "fair_probabilities",
     "simulate",
     "theory",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Import the audit when it is asked for: it needs the extra `logs`."""
+    if name != "audit":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .auditing import audit
+
+    return audit

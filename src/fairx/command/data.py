@@ -8,6 +8,8 @@ from typing import Any
 
 from fairx import datasets
 
+from . import yahoo
+
 
 def add_to(subparsers: Any) -> None:
     """Add `data list` and `data get` to the commands."""
@@ -21,6 +23,7 @@ def add_to(subparsers: Any) -> None:
                      help="your package index (the default), or the page of LIBSVM")  # fmt: skip
     one.add_argument("--force", action="store_true", help="get it even if it is there")
     one.set_defaults(run=get)
+    yahoo.add_to(commands)
     for parser in (everything, one):
         parser.add_argument("--data", metavar="DIR", help="folder, instead of FAIRX_DATA")
 

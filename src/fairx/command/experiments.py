@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from fairx.simulation import cores
 
 from .session import about, noted
 
@@ -47,7 +48,7 @@ def _add_options(parser: argparse.ArgumentParser, out: str) -> None:
     )  # fmt: skip
     parser.add_argument("--out", type=Path, help=f"where results go (default: {out})")
     parser.add_argument(
-        "--jobs", type=_positive, default=_cores(), metavar="N", help="runs at a time (all cores)"
+        "--jobs", type=_positive, default=cores(), metavar="N", help="runs at a time (all cores)"
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="play on a Dask cluster instead")
     parser.add_argument("--data", metavar="DIR", help="where data sets are (or FAIRX_DATA)")
@@ -150,7 +151,3 @@ def _positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, not {value}")
     return value
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import fairx
 
-from . import data, experiments
+from . import audit, data, evaluate, experiments
 
 EXPECTED = (
     ValueError,
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"fairx {fairx.__version__}")
     top.add_argument("--traceback", action="store_true", help="show where an error came from")
     subparsers = top.add_subparsers(required=True, metavar="COMMAND")
-    for command in (experiments, data):
+    for command in (experiments, audit, evaluate, data):
         command.add_to(subparsers)
     return top
 

@@ -4,20 +4,42 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fairx import datasets
 from fairx.environments import Bernoulli, Labelled, Linear
 from fairx.features import fourier_features, linear_fit, median_distance
-from fairx.merit import Merit
-from fairx.types import Matrix, Vector
+from fairx.merit import Exponential, Merit
+from fairx.replay import replay
+from fairx.result import Result
+from fairx.simulation import simulate
+from fairx.types import Indices, Matrix, Vector
+from fairx.uniform_log import UniformLog
 
 from .specification import Problem
 
-YAHOO = ("yahoo", "yahoo-ten-days")
+if TYPE_CHECKING:
+    from fairx.logs import yahoo
+
+# By name, the days that tune and the days that test.
+YAHOO = {"yahoo": ((1,), (2,)), "yahoo-ten-days": ((1, 2, 3, 4, 5), (6, 7, 8, 9, 10))}
 _one_at_a_time = threading.Lock()
+
+
+def marks(rounds: int) -> Indices:
+    """Return the rounds to record at: 100 evenly spaced, and 25 to each factor of ten.
+
+    Examples
+    --------
+    >>> marks(2_000_000).size
+    239
+    """
+    even = [(i + 1) * rounds // 100 for i in range(100)]
+    powers = np.unique(np.floor(10 ** (np.arange(1, 25 * np.log10(rounds) + 1) / 25)))
+    both = np.append(even, powers)
+    return np.unique(both[(both >= 1) & (both <= rounds)]).astype(np.int64)
 
 
 class Part(NamedTuple):
@@ -26,6 +48,26 @@ class Part(NamedTuple):
     environment: Any
     means: Matrix  # (examples, arms) by the judge; one row where there are no contexts
     dimension: int
+
+    @property
+    def arms(self) -> int:
+        """How many arms there are."""
+        return int(self.means.shape[1])
+
+    def mean_range(self) -> tuple[float, float]:
+        """Return the lowest and the highest true mean."""
+        return float(self.means.min()), float(self.means.max())
+
+    def play(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
+        """Simulate."""
+        return simulate(
+            policy,
+            self.environment,
+            merit,
+            rounds=rounds,
+            checkpoints=marks(rounds).tolist(),
+            **options,
+        )
 
     def arm_means(self) -> Vector:
         """Return the true mean reward of each arm, averaged over examples."""
@@ -39,19 +81,57 @@ class Part(NamedTuple):
         return shares
 
 
-def dataset(problem: Problem, directory: str | None = None) -> datasets.Dataset:
-    """Return the data of a problem."""
+class LoggedPart(NamedTuple):
+    """A problem made of some days of a log: played by replay."""
+
+    log: UniformLog
+
+    @property
+    def arms(self) -> int:
+        """How many arms there are."""
+        return self.log.arms
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a context has."""
+        return self.log.dimension
+
+    def mean_range(self) -> tuple[float, float]:
+        """Return the lowest and the highest true mean."""
+        return self.log.mean_range()
+
+    def play(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
+        """Replay: as many rounds as the log has, at most `rounds`."""
+        rounds = min(rounds, self.log.horizon())
+        options |= {"rounds": rounds, "checkpoints": marks(rounds).tolist()}
+        return replay(policy, self.log, merit, **options).result
+
+    def arm_means(self) -> Vector:
+        """Return the true mean reward of each arm, averaged over the events that had it on offer."""
+        return self.log.judged(Exponential(1))[0]
+
+    def fair(self, merit: Merit) -> Vector:
+        """Return the fair share of each arm, averaged over events."""
+        return self.log.judged(merit)[1]
+
+
+def dataset(problem: Problem, directory: str | None = None) -> datasets.Dataset | yahoo.About:
+    """Return the data of a problem, or what is to be said of them."""
     if problem.data in YAHOO:
-        raise FileNotFoundError(
-            "the Yahoo! Today logs are played by replay, which this version does not have yet"
-        )
+        with _one_at_a_time:
+            return _about(problem.data, directory)
     with _one_at_a_time:
         return _loaded(problem.data, directory, problem.labels)
 
 
-def part(problem: Problem, which: str, seed: int, directory: str | None = None) -> Part:
+def part(
+    problem: Problem, which: str, seed: int, directory: str | None = None
+) -> Part | LoggedPart:
     """Return the "validation" or the "test" part of a problem; split and features by `seed`."""
     found = dataset(problem, directory)
+    if problem.data in YAHOO:
+        with _one_at_a_time:
+            return _logged(problem.data, problem.setting, which, found.checksum, directory)
     with _one_at_a_time:  # not by two threads at once
         return _made(problem, which, seed, found.checksum, directory)
 
@@ -59,6 +139,23 @@ def part(problem: Problem, which: str, seed: int, directory: str | None = None) 
 @functools.lru_cache(maxsize=4)
 def _loaded(name: str, directory: str | None, labels: int | None) -> datasets.Dataset:
     return datasets.load(name, directory=directory, labels=labels)
+
+
+@functools.lru_cache
+def _about(name: str, directory: str | None) -> yahoo.About:
+    from fairx.logs import yahoo  # DuckDB is another extra
+
+    return yahoo.about([day for days in YAHOO[name] for day in days], directory)
+
+
+@functools.lru_cache(maxsize=2)
+def _logged(
+    name: str, setting: str, which: str, checksum: str, directory: str | None
+) -> LoggedPart:
+    from fairx.logs import yahoo
+
+    days = YAHOO[name][which == "test"]
+    return LoggedPart(yahoo.load(days, directory).log(setting))
 
 
 @functools.lru_cache(maxsize=2)  # mediamill's two parts are 1.8 GB

@@ -32,20 +32,22 @@ def check(experiment: Experiment, directory: str | None = None) -> str:
     ]
     for merit in experiment.merits:
         for part in parts:
-            check_conditions(merit, float(part.means.min()), float(part.means.max()))
+            check_conditions(merit, *part.mean_range())
         for entrant in experiment.policies:
             for point in entrant.points():
                 _check_policy(entrant, point, merit, parts[0])
     return checksum
 
 
-def _check_policy(entrant: Entrant, point: Any, merit: Merit, part: problems.Part) -> None:
+def _check_policy(
+    entrant: Entrant, point: Any, merit: Merit, part: problems.Part | problems.LoggedPart
+) -> None:
     try:
         policy = built(entrant.described(point, merit))
         fitted(policy)
-        policy.start(part.means.shape[1], part.dimension)
+        policy.start(part.arms, part.dimension)
         if getattr(policy, "merit", merit) != merit:  # one of its own
-            check_conditions(policy.merit, float(part.means.min()), float(part.means.max()))
+            check_conditions(policy.merit, *part.mean_range())
     except (TypeError, ValueError, AttributeError) as error:
         where = "".join(f", {name} = {value}" for name, value in point.items())
         raise ValueError(f"{entrant.label}{where} cannot be played: {error}") from error
@@ -83,7 +85,10 @@ def conduct(
 
 def outcome(experiment: Experiment, rows: Rows, directory: str | None = None) -> Outcome:
     """Return the panels of an experiment whose runs are all there."""
-    checksum = problems.dataset(experiment.problem, directory).checksum
+    data = problems.dataset(experiment.problem, directory)
+    checksum = data.checksum
+    if getattr(data, "synthetic", False):
+        experiment = experiment._replace(title=f"{experiment.title}: a synthetic log")
     part = problems.part(experiment.problem, "test", experiment.seed, directory)
     panels = []
     for merit in experiment.merits:

@@ -1,0 +1,174 @@
+"""Play a policy on a log, event by event, as if it had been there (Li et al., 2010 and 2011)."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import rules
+from .compiled import lowered
+from .merit import Merit
+from .policies import Policy
+from .policies.foreign import fitted, started
+from .replay_loop import play_log
+from .result import Result
+from .simulation import (
+    CHUNK_SECONDS,
+    Watch,
+    check_merits,
+    checkpoint_rounds,
+    cores,
+    generator_of,
+    run_all,
+    run_numbers_of,
+)
+from .streams import BLOCK, streams
+from .types import Indices, Vector
+from .uniform_log import UniformLog, buffers
+
+
+class Replay(NamedTuple):
+    """The result of a replay, and how much of the log it took."""
+
+    result: Result  # its rounds are the accepted ones
+    events: Indices  # (runs,), how many were read until the last round was accepted
+
+    @property
+    def accepted(self) -> int:
+        """How many events were accepted, the same for all runs."""
+        return int(self.result.rounds[-1])
+
+    @property
+    def acceptance(self) -> Vector:
+        """The share of the events read that was accepted, by run."""
+        return np.asarray(self.accepted / self.events)
+
+
+def replay(
+    policy: Policy[Any],
+    log: UniformLog,
+    judge: Merit,
+    *,
+    seed: int,
+    rounds: int | None = None,
+    runs: int | Sequence[int] = 1,
+    checkpoints: int | Sequence[int] = 200,
+    jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Replay:
+    """Replay a log: accept the events that displayed what the policy would have.
+
+    For each event the policy proposes probabilities over the event's own pool, and an arm is drawn
+    from them. If it is the one that was displayed, the event is a round: the policy learns from its
+    reward, and its regret counts. All other events leave no trace. As the displayed arm was drawn
+    uniformly, an event is accepted with probability 1 / (size of its pool) whatever the policy
+    proposes, so that accepted rounds are distributed as those of a live experiment.
+
+    Parameters
+    ----------
+    policy
+        Ours, or a record of your own with the public methods.
+    log
+        Whose truth is the judge's.
+    judge
+        The merit that says what would have been fair.
+    rounds
+        How many to accept; by default `log.horizon()`, which practically every run reaches.
+    runs, seed, checkpoints, jobs, progress
+        As in `simulate`: run i is a function of (seed, i) alone, and rounds are accepted rounds.
+
+    Notes
+    -----
+    All runs stop after the same number of accepted rounds, wherever in the log that is, so that
+    their curves have one axis. Events of large pools are rarer among them than in the log. The runs
+    share the log and differ by what is drawn: a policy that puts all exposure on one arm, and draws
+    nothing, has the same regret in each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx import Exponential, FairXTS
+    >>> rng, means = np.random.default_rng(1), np.array([0.2, 0.5, 0.8])
+    >>> displayed = rng.integers(3, size=5000)
+    >>> log = UniformLog([[0, 1, 2]], displayed, rng.random(5000) < means[displayed])
+    >>> found = replay(FairXTS(Exponential(4), 1, 0.5), log, Exponential(4), seed=1)
+    >>> found.accepted, found.acceptance.round(2), found.result.exposure.round(2)
+    (1462, array([0.34]), array([[0.11, 0.24, 0.65]]))
+    """
+    rounds = log.horizon() if rounds is None else rules.count("rounds", rounds)
+    seed = rules.count("seed", seed, low=0)
+    jobs = cores() if jobs is None else rules.count("jobs", jobs)
+    check_merits(policy, judge, log)
+    marks = checkpoint_rounds(checkpoints, rounds)
+    plays = [_Play(fitted(policy), log, judge, marks, seed, run) for run in run_numbers_of(runs)]
+    run_it = plays[0].compile()
+    watch = Watch(rounds * len(plays), progress)
+    run_all([functools.partial(one.go, run_it, watch) for one in plays], watch, jobs)
+    for one in plays:
+        one.check_rounds()
+    tallies = [one.tally for one in plays]
+    result = Result(
+        rounds=marks,
+        fairness_regret=np.array([tally.curves[0] for tally in tallies]),
+        reward_regret=np.array([tally.curves[1] for tally in tallies]),
+        exposure=np.array([tally.exposure / rounds for tally in tallies]),
+        pulls=np.array([tally.pulls for tally in tallies]),
+    )
+    return Replay(result, np.array([one.event for one in plays]))
+
+
+class _Play:
+    """One run: its state, and what it adds up."""
+
+    def __init__(
+        self, kernel: Any, log: UniformLog, judge: Any, marks: Indices, seed: int, run: int
+    ) -> None:
+        self.kernel, self.log, self.judge, self.marks = kernel, log, judge, marks
+        self.seed, self.run = seed, run
+        self.event = self.accepted = 0
+
+    def begin(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Return the records that the loop is compiled for, and its other arguments, all new."""
+        log, kernel = self.log, self.kernel
+        state = started(
+            kernel, log.arms, log.dimension, generator_of(self.seed, self.run, own=True)
+        )
+        normals, work = kernel.needs(np.asarray(log.pools).shape[1], log.dimension)
+        self.tally, contexts = buffers(log, self.marks, normals, work)
+        # Not one that draws from a generator of its own, as a policy of others may.
+        steady = normals == log.dimension == 0 and hasattr(kernel, "start")
+        records = kernel, state, log.world(), self.judge
+        return records, (streams(self.seed, self.run), self.tally, contexts, steady)
+
+    def compile(self) -> Callable[..., tuple[int, int]]:
+        """Return the loop in its fastest form for these records."""
+        records, rest = self.begin()
+        run_it, _ = play_log.ready(records, lambda run, low: run(*low, *rest, 0, 1, 0, 0))
+        return run_it  # type: ignore[no-any-return]
+
+    def go(self, run_it: Callable[..., tuple[int, int]], watch: Watch) -> None:
+        """Read events in chunks short enough to notice an interruption."""
+        records, rest = self.begin()
+        if run_it is not play_log.interpreted:
+            records = tuple(map(lowered, records))
+        events, rounds, chunk = np.size(self.log.displayed), int(self.marks[-1]), BLOCK
+        while self.event < events and self.accepted < rounds and not watch.stopped.is_set():
+            start, before = time.perf_counter(), self.accepted
+            stop = min(self.event + chunk, events)
+            self.event, self.accepted = run_it(*records, *rest, before, rounds, self.event, stop)
+            watch.add(self.accepted - before)
+            pace = CHUNK_SECONDS / max(time.perf_counter() - start, 1e-9)
+            chunk = max(BLOCK, int(chunk * min(pace, 8.0)) // BLOCK * BLOCK)
+
+    def check_rounds(self) -> None:
+        """Refuse a run that the log was too short for."""
+        if self.accepted < self.marks[-1]:
+            raise ValueError(
+                f"rounds must be at most {self.accepted}, which run {self.run} accepted of "
+                f"{self.event} events, not {self.marks[-1]}: the log is too short, or what it "
+                "displayed was not drawn uniformly"
+            )
