@@ -109,7 +109,13 @@ def upworthy(path: str, part: str = "1") -> None:
         for statement in HEADLINES.format(path=path, log=log, part=int(part)).split(";"):
             connection.execute(statement)
         held = audited(log, OUT / "upworthy", "--merit", "power:1,0.001")
+        tests = connection.execute("SELECT list(arm) FROM kept GROUP BY test_id").fetchall()
     _tell(held)
+    fair_share = {arm["arm"]: arm["fair_share"] for arm in held["arms"]}
+    in_test = [[fair_share[arm] for arm in arms] for (arms,) in tests]
+    best = np.median([max(shares) / sum(shares) for shares in in_test])
+    median = np.median([1 / len(shares) for shares in in_test])
+    print(f"median share of the best package of a test: {best:.1%}, where even is {median:.1%}")
     shares = ("exposure", "fair_share")
     even, fair = (sum(arm[name] * arm["mean"] for arm in held["arms"]) for name in shares)
     print(f"clicks per impression: {even:.4%} as shown, {fair:.4%} by fair share, in sample")
