@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from test_audit import MERIT, made
-from test_report_browser import CHROMIUM, DRIVER, FLAGS, pytestmark, webdriver
 
 from fairx.auditing import audit
 from fairx.auditing.page import write_audit
-
-__all__ = ["pytestmark"]  # skips without a browser
 
 
 @pytest.fixture(scope="module")
@@ -21,31 +17,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     found = audit(made(800, seed=2, unfair=0.4), MERIT, groups=groups)
     about = {"command": "fairx audit " + "very-long-name" * 20}
     return write_audit(found, tmp_path_factory.mktemp("page"), about).as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield found
-    found.quit()
-
-
-@pytest.fixture(params=[(1280, 900, "light"), (1280, 900, "dark"), (360, 740, "light")], ids=str)
-def view(request: pytest.FixtureRequest, browser: Any, address: str) -> Any:
-    """Return the browser with the page open, at a size and in a colour scheme."""
-    width, height, scheme = request.param
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    colours = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", colours)
-    browser.get_log("performance")
-    browser.get(address)
-    return browser
 
 
 def column(view: Any, table: str, place: int) -> list[float]:

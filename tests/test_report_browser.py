@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,22 +9,6 @@ import pytest
 from outcomes import RUNS, Made, exposures, panel, regrets
 
 from fairx.report import write_report
-
-CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install selenium")
-pytestmark = pytest.mark.skipif(
-    not (shutil.which(CHROMIUM) and shutil.which(DRIVER)),
-    reason="needs a browser: apt-get install chromium chromium-driver",
-)
 
 
 @pytest.fixture(scope="module")
@@ -39,31 +21,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     }
     about = {"Command": "fairx run " + "very-long-name" * 20}
     return write_report(outcomes, tmp_path_factory.mktemp("page"), about).as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield found
-    found.quit()
-
-
-@pytest.fixture(params=[(1280, 900, "light"), (1280, 900, "dark"), (360, 740, "light")], ids=str)
-def view(request: pytest.FixtureRequest, browser: Any, address: str) -> Any:
-    """Return the browser with the page open, at a size and in a colour scheme."""
-    width, height, scheme = request.param
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    colours = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", colours)
-    browser.get_log("performance")
-    browser.get(address)
-    return browser
 
 
 def test_everything_is_visible(view: Any) -> None:
