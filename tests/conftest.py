@@ -1,13 +1,15 @@
-"""What holds for all tests: shared modules, interruptions, and a real browser."""
+"""What holds for all tests: shared modules, interruptions, a real browser and a real PostgreSQL."""
 
 from __future__ import annotations
 
+import importlib
+import os
 import shutil
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -28,14 +30,27 @@ FLAGS = (
 )
 
 
+def unavailable(reason: str) -> NoReturn:
+    """Skip; where `CI` is set, fail: there nothing may go untested."""
+    if os.environ.get("CI"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+def imported(module: str, remedy: str) -> Any:
+    """Return a module that only some tests need."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        unavailable(f"needs {module.partition('.')[0]}: {remedy}")
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Start Debian's Chromium; nothing is downloaded."""
-    webdriver = pytest.importorskip(
-        "selenium.webdriver", reason="needs selenium: pip install selenium"
-    )
+    webdriver = imported("selenium.webdriver", "pip install selenium")
     if not (shutil.which(CHROMIUM) and shutil.which(DRIVER)):
-        pytest.skip("needs a browser: apt-get install chromium chromium-driver")
+        unavailable("needs a browser: apt-get install chromium chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
@@ -57,3 +72,28 @@ def view(request: pytest.FixtureRequest, browser: Any, address: str) -> Any:
     browser.get_log("performance")
     browser.get(address)
     return browser
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Any]:
+    """Run a cluster of this process's own (`postgres_cluster.Cluster`): crash it, start it, cut it off."""
+    imported("psycopg", "pip install 'psycopg[binary]'")
+    from postgres_cluster import binaries, cluster
+
+    programs = binaries()
+    if programs is None:
+        unavailable("needs PostgreSQL: apt-get install postgresql")
+    with cluster(programs) as running:
+        yield running
+
+
+@pytest.fixture
+def database_url(postgres: Any) -> Iterator[str]:
+    """Create an empty database for one test and return its address, postgresql://..."""
+    if not postgres.running():  # the test before crashed it
+        postgres.start()
+    url = postgres.create_database()
+    yield url
+    if not postgres.running():
+        postgres.start()
+    postgres.drop_database(url)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +27,8 @@ from fairx.auditing.concentration import gini
 from fairx.auditing.lines import POWERS, lines
 from fairx.auditing.merits import described, estimated
 from fairx.auditing.page import write_audit
-from fairx.auditing.shares import Pools, fair_shares, share_box, share_errors
+from fairx.auditing.shares import Pools, fair_shares, floored, share_box, share_errors
+from fairx.auditing.tables import text
 from fairx.auditing.tally import Tally
 from fairx.command import audit as command
 from fairx.sequences import Box
@@ -128,6 +130,7 @@ pools_and_boxes = st.tuples(
     st.lists(st.tuples(st.floats(-40, 40), st.floats(0, 40)), min_size=5, max_size=5),
     st.lists(st.integers(1, 9), min_size=4, max_size=4),
     st.lists(st.integers(0, 2), min_size=5, max_size=5),
+    st.just(0.0) | st.floats(0, 0.2),
 )
 
 
@@ -135,29 +138,32 @@ pools_and_boxes = st.tuples(
 @given(pools_and_boxes)
 def test_the_box_is_the_extreme_over_all_corners(drawn: Any) -> None:
     """Shares are monotone in each merit, so corners are enough; all 2**5 are tried."""
-    sets, boxes, counts, groups = drawn
+    sets, boxes, counts, groups, floor = drawn
     low = np.array([start for start, _ in boxes])
     high = low + np.array([width for _, width in boxes])
     pool = np.array([s for s, arms in enumerate(sets) for _ in arms])
     arm = np.array([a for arms in sets for a in sorted(arms)])
-    pools = Pools(pool, arm, np.array(counts[: len(sets)], float))
+    pools = Pools(pool, arm, np.array(counts[: len(sets)], float), floor)
     labels = np.array(groups)
     found = share_box(pools, Box(low, high), labels)
     corners = [
-        np.bincount(labels, slow_shares(sets, counts, np.array(corner)), labels.max() + 1)
+        np.bincount(labels, slow_shares(sets, counts, np.array(corner), floor), labels.max() + 1)
         for corner in itertools.product(*zip(low.tolist(), high.tolist(), strict=True))
     ]
     np.testing.assert_allclose(found.low, np.min(corners, axis=0), atol=1e-9)
     np.testing.assert_allclose(found.high, np.max(corners, axis=0), atol=1e-9)
-    np.testing.assert_allclose(fair_shares(pools, low), slow_shares(sets, counts, low), atol=1e-12)
+    expected = slow_shares(sets, counts, low, floor)
+    np.testing.assert_allclose(fair_shares(pools, low), expected, atol=1e-12)
 
 
-def slow_shares(sets: list[set[int]], counts: list[int], log_merits: Vector) -> Vector:
+def slow_shares(
+    sets: list[set[int]], counts: list[int], log_merits: Vector, floor: float
+) -> Vector:
     shares, total = np.zeros(5), sum(counts[: len(sets)])
     for arms, count in zip(sets, counts, strict=False):
         for arm in arms:
             others = sum(math.exp(log_merits[b] - log_merits[arm]) for b in arms)
-            shares[arm] += count / total / others
+            shares[arm] += count / total * (floor + (1 - len(arms) * floor) / others)
     return shares
 
 
@@ -170,9 +176,11 @@ def test_a_steep_merit_loses_no_digits() -> None:
     assert found.low[1] == pytest.approx(math.exp(-60), rel=1e-9)
 
 
-def test_delta_errors_against_differences() -> None:
+@pytest.mark.parametrize("floor", [0.0, 0.2])
+def test_delta_errors_against_differences(floor: float) -> None:
     rng = np.random.default_rng(3)
-    pools = Pools(np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 1, 3]), np.array([5.0, 2.0]))
+    members = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 1, 3])
+    pools = Pools(*members, np.array([5.0, 2.0]), floor)
     means, variances, merit = rng.random(4), rng.random(4) / 100, Power(2, 0.5)
 
     def shares(at: Vector) -> Vector:
@@ -186,6 +194,161 @@ def test_delta_errors_against_differences() -> None:
     np.testing.assert_allclose(errors, np.sqrt(variances @ jacobian**2), rtol=1e-6)
     variances[3] = np.inf  # never rewarded: nothing is known of its set, nor of sets beside it
     assert np.isinf(share_errors(pools, logs_, slopes, variances)[1])
+
+
+# A floor
+
+
+def target(pool: list[str], merits: dict[str, float], floor: float) -> dict[str, float]:
+    """Return what each arm of a pool should have: its floor, and merit's part of the rest."""
+    total = sum(merits[arm] for arm in pool)
+    return {arm: floor + (1 - len(pool) * floor) * merits[arm] / total for arm in pool}
+
+
+def averaged(table: pd.DataFrame, merits: dict[str, float], floor: float) -> dict[str, float]:
+    """Return the average target of each arm over all decisions, 0 where it was not on offer."""
+    each = [target(pool, merits, floor) for pool in table["candidates"]]
+    return {arm: sum(one.get(arm, 0.0) for one in each) / len(each) for arm in sorted(NAMES)}
+
+
+GROUPS = {"ann": "a", "bob": "a", "=cyd()": "c", "<dee>": "c"}
+
+
+@pytest.fixture(scope="module", params=[0.0, 0.1, 0.25])
+def with_floor(table: pd.DataFrame, request: pytest.FixtureRequest) -> Audit:
+    """Return an audit of pools of two, three and four arms: 1/4 is the highest possible floor."""
+    found = audit(table, MERIT, groups=GROUPS, floor=request.param)
+    assert found.floor == request.param
+    return found
+
+
+def merits_of(table: pd.DataFrame) -> dict[str, float]:
+    return {arm: math.exp(2 * mean) for arm, mean in means_of(table).items()}
+
+
+def corners(found: Audit) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the lowest and highest merits of the always-valid box."""
+    pairs = list(zip(found.lines, found.arms, strict=True))
+    low = {line.arm: arm.merit_low for line, arm in pairs}
+    return low, {line.arm: arm.merit_high for line, arm in pairs}
+
+
+def test_a_floor_reaches_shares_and_boxes(table: pd.DataFrame, with_floor: Audit) -> None:
+    """Arms and groups alike: all of their own merits at one end, all others at the other."""
+    low, high = corners(with_floor)
+    floor, fair = with_floor.floor, averaged(table, merits_of(table), with_floor.floor)
+    for line in (*with_floor.lines, *with_floor.groups):
+        inside = [arm for arm in NAMES if line.arm in (arm, GROUPS[arm])]
+        lowest = averaged(table, high | {arm: low[arm] for arm in inside}, floor)
+        highest = averaged(table, low | {arm: high[arm] for arm in inside}, floor)
+        share, least, most = (
+            sum(shares[arm] for arm in inside) for shares in (fair, lowest, highest)
+        )
+        assert line.fair_share == pytest.approx(share, abs=1e-9)
+        assert line.fair_low == pytest.approx(least, abs=1e-9)
+        assert line.fair_high == pytest.approx(most, abs=1e-9)
+        assert line.difference_low == pytest.approx(line.exposure_low - most, abs=1e-9)
+        assert line.ratio == pytest.approx(line.exposure / share, abs=1e-9)
+
+
+def test_a_floor_reaches_the_delta_method(table: pd.DataFrame, with_floor: Audit) -> None:
+    fair = averaged(table, merits_of(table), with_floor.floor)
+    for line, arm in zip(with_floor.lines, with_floor.arms, strict=True):
+        half = delta_half(table, line.arm, with_floor.floor)
+        assert arm.delta_low == pytest.approx(fair[line.arm] - half, abs=1e-7)
+        assert arm.delta_high == pytest.approx(fair[line.arm] + half, abs=1e-7)
+
+
+def test_a_floor_reaches_distance_gini_and_powers(table: pd.DataFrame, with_floor: Audit) -> None:
+    merits, shown = merits_of(table), {line.arm: line.exposure for line in with_floor.lines}
+    for one in with_floor.sensitivity:
+        fair = averaged(table, {arm: merits[arm] ** one.power for arm in merits}, with_floor.floor)
+        apart = sum(abs(shown[arm] - fair[arm]) for arm in shown)
+        assert one.distance == pytest.approx(apart, abs=1e-9)
+    assert with_floor.distance == with_floor.sensitivity[POWERS.index(1.0)].distance
+    fair = averaged(table, merits, with_floor.floor)
+    pairs = sum(abs(x - y) for x in fair.values() for y in fair.values())
+    assert with_floor.gini_fair_share == pytest.approx(pairs / (2 * len(fair)), abs=1e-9)
+
+
+def test_a_floor_reaches_the_regret(table: pd.DataFrame, with_floor: Audit) -> None:
+    merits, regrets = merits_of(table), []
+    for pool, chances in zip(table["candidates"], table["probabilities"], strict=True):
+        fair = target(pool, merits, with_floor.floor)
+        regrets.append(sum(abs(p - fair[arm]) for arm, p in zip(pool, chances, strict=True)))
+    assert with_floor.fairness_regret_per_decision == pytest.approx(np.mean(regrets), abs=1e-9)
+    first = 0
+    for moment in with_floor.over_time:  # times are 0, 1, 2, ...: as many rows as decisions
+        part = regrets[first : first + moment.decisions]
+        assert moment.fairness_regret_per_decision == pytest.approx(np.mean(part), abs=1e-9)
+        first += moment.decisions
+    assert first == len(table)
+
+
+def delta_half(table: pd.DataFrame, name: str, floor: float) -> float:
+    """Return half of a 95 % interval, with derivatives by differences of averages."""
+    means, variance = means_of(table), 0.0
+    for arm, rewards in table.groupby("arm")["reward"]:
+        ends = [
+            averaged(
+                table, {a: math.exp(2 * (m + (a == arm) * by)) for a, m in means.items()}, floor
+            )[name]
+            for by in (-1e-5, 1e-5)
+        ]
+        variance += ((ends[1] - ends[0]) / 2e-5) ** 2 * rewards.var(ddof=0) / rewards.count()
+    return 1.959963984540054 * math.sqrt(variance)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_a_floor_of_one_over_k_makes_all_equal(size: int, number: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pools = floored(
+        Pools(
+            np.repeat(np.arange(number), size),
+            np.arange(number * size),
+            rng.integers(1, 9, number).astype(float),
+        ),
+        1 / size,
+    )
+    logs_ = rng.uniform(-40, 40, number * size)
+    expected = np.repeat(pools.decisions, size) / pools.decisions.sum() / size
+    box = share_box(pools, Box(logs_, logs_ + rng.uniform(0, 9, logs_.size)), np.arange(logs_.size))
+    for shares in (fair_shares(pools, logs_), *box):
+        np.testing.assert_allclose(shares, expected, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("lost", [[], ["probabilities"]])
+def test_a_fair_log_with_a_floor_has_no_regret_once_the_floor_is_known(lost: list[str]) -> None:
+    table = made(400, seed=6)
+    merits = merits_of(table)
+    targets = [target(pool, merits, 0.2) for pool in table["candidates"]]
+    table["probabilities"] = [list(one.values()) for one in targets]
+    table["propensity"] = [one[arm] for one, arm in zip(targets, table["arm"], strict=True)]
+    table = table.drop(columns=lost)
+    told = audit(table, MERIT, floor=0.2)
+    assert told.fairness_regret_per_decision == pytest.approx(0.0, abs=1e-12)
+    assert all(m.fairness_regret_per_decision < 1e-12 for m in told.over_time)
+    assert {line.verdict for line in told.lines} == {"unclear"}
+    # The floor takes at least 2/5 of each pool from merit; merits differ by half of themselves.
+    assert audit(table, MERIT).fairness_regret_per_decision > 0.05
+
+
+def test_without_candidates_a_floor_is_for_all_arms(table: pd.DataFrame) -> None:
+    found = audit(table[["arm", "reward"]], MERIT, floor=0.25)
+    assert [line.fair_share for line in found.lines] == pytest.approx([0.25] * 4, abs=1e-15)
+
+
+def test_a_floor_is_said_in_words(table: pd.DataFrame, tmp_path: Path) -> None:
+    words = "each arm on offer is due 0.05 of every decision, and merit shares out the rest"
+    told, plain = audit(table, MERIT, floor=0.05), audit(table, MERIT)
+    assert text(told).endswith(f"\nfloor: {words}")
+    assert "floor" not in text(plain)
+    for name, found in (("told", told), ("plain", plain)):
+        page = write_audit(found, tmp_path / name, {}).read_text("utf-8")
+        assert (f"<dt>floor</dt><dd>{words}</dd>" in page) == (found is told)
+        held = json.loads((tmp_path / name / "audit.json").read_text("utf-8"))
+        assert held["floor"] == found.floor
 
 
 def test_propensities_give_the_same_regret_on_average() -> None:
@@ -337,6 +500,9 @@ def test_gini() -> None:
         ({"rewards": (1.0, 0.0)}, "must be positive"),
         ({"rewards": (0.0, 0.5)}, "rewards must be from 0 to 0.5, not 1: give their range"),
         ({"groups": {"nobody": "x"}}, "groups must name arms of the log, not 'nobody'"),
+        ({"floor": 0.3}, "floor must be at most 1 / 4, not 0.3: the log has decisions among 4"),
+        ({"floor": -0.1}, "floor must be a number from 0 to 1, not -0.1"),
+        ({"floor": math.nan}, "floor must be a number from 0 to 1, not nan"),
         ({"merit": Affine(1, -0.5)}, "merit must be positive"),
         ({"merit": Exponential(1000)}, "merit must be below 1e300"),
     ],
@@ -423,13 +589,15 @@ def test_the_command(
     options = ["--arm", "item", "--reward", "click", "--candidates", "pool", "--late", "3"]
     options += ["--groups", str(tmp_path / "groups.csv"), "--out", str(tmp_path / "out")]
     log = str(tmp_path / "log.parquet")
-    assert run(log, "--merit", "exponential:2", *options) == 0
+    assert run(log, "--merit", "exponential:2", "--floor", "0.1", *options) == 0
     words = capsys.readouterr().out
+    assert "floor: each arm on offer is due 0.1 of every decision" in words
     assert "problem: propensity outside (0, 1]: 1 rows" in words
     assert "1 of 1,500 rows have a problem" in words
     assert "fairness regret per decision" in words
     held = json.loads((tmp_path / "out" / "audit.json").read_text("utf-8"))
     assert held["problems"]["propensity outside (0, 1]"] == 1
+    assert held["floor"] == 0.1
     assert held["decisions"] == 1499
     assert [line["group"] for line in held["groups"]] == ["(no group)", "a", "b"]
     with pytest.raises(ValueError, match="row 4 of"):
@@ -486,4 +654,26 @@ def test_a_log_can_be_read_once_and_audited_often(table: pd.DataFrame) -> None:
     first = audit(log, MERIT)
     assert audit(log, MERIT).fairness_regret_per_decision == pytest.approx(
         first.fairness_regret_per_decision, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("encoding", ["list of dictionary", "dictionary of list"])
+def test_candidates_may_be_dictionary_encoded(table: pd.DataFrame, encoding: str) -> None:
+    """The tables that the service makes: times in seconds, decisions as text."""
+    texts = table.assign(decision=table["decision"].astype(str), policy="FairXTS", version="1")
+    plain = pa.Table.from_pandas(texts)
+    orders = sorted(set(map(tuple, table["candidates"])))
+    at = [orders.index(tuple(pool)) for pool in table["candidates"]]
+    lists = pa.array(at, pa.int32())
+    encoded: Any = pa.DictionaryArray.from_arrays(lists, pa.array([list(one) for one in orders]))
+    if encoding == "list of dictionary":
+        kind = pa.list_(pa.dictionary(pa.int32(), pa.string()))
+        encoded = pa.array(table["candidates"].tolist(), kind)
+    place = plain.schema.get_field_index("candidates")
+    given = plain.set_column(place, "candidates", encoded)
+    expected, found = (audit(logs.read(one, threads=1), MERIT, floor=0.1) for one in (plain, given))
+    assert found.lines == expected.lines
+    assert found.problems == expected.problems == {}
+    assert found.fairness_regret_per_decision == pytest.approx(
+        expected.fairness_regret_per_decision, abs=1e-12
     )

@@ -23,7 +23,7 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
     """
     try:
         found = math.nan if isinstance(value, (str, bytes)) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = math.nan
     if math.isfinite(found) and low <= found <= high:
         return found

@@ -17,6 +17,7 @@ def audit(
     log: Log | Any,
     merit: Merit,
     *,
+    floor: float = 0.0,
     groups: Mapping[Any, str] | None = None,
     alpha: float = 0.05,
     rewards: tuple[float, float] = (0.0, 1.0),
@@ -31,6 +32,9 @@ def audit(
         A log of `fairx.logs.read`, or anything that takes.
     merit
         What exposure should be in proportion to. It is a choice: see `Audit.sensitivity`.
+    floor
+        What each arm on offer is due of every decision; merit shares out the rest. Among K arms
+        the fair share is floor + (1 - K floor) f / sum of f.
     groups
         The group of each arm; groups are judged like arms.
     alpha
@@ -60,11 +64,13 @@ def audit(
     """
     try:
         from .judging import judged
+        from .shares import floored
         from .tally import tallied
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, not {alpha!r}")
+    floor = rules.number("floor", floor, low=0, high=1)
     low, high = (rules.number(f"rewards[{i}]", end) for i, end in enumerate(rewards))
     rules.positive("the highest reward less the lowest", high - low)
     check_conditions(merit, low, high)
@@ -80,4 +86,5 @@ def audit(
             f"rewards must be from {low:g} to {high:g}, not {worst:g}: "
             "give their range as rewards=(low, high) or --rewards LOW HIGH"
         )
+    tally = tally._replace(pools=floored(tally.pools, floor))
     return judged(found, tally, merit, groups or {}, alpha, (low, high))

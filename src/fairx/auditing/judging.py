@@ -45,6 +45,7 @@ def judged(
     return Audit(
         source=log.source,
         merit=repr(merit),
+        floor=tally.pools.floor,
         alpha=alpha,
         lowest_reward=rewards[0],
         highest_reward=rewards[1],

@@ -18,7 +18,7 @@ from fairx.report.page import number
 
 from . import figures
 from .result import Audit
-from .tables import contents, rows, write_csv, write_json
+from .tables import contents, guarantee, rows, write_csv, write_json
 
 MOST = 1000  # arms on the page; all are in the files
 CAPTIONS = {
@@ -45,6 +45,7 @@ def write_audit(audit: Audit, directory: str | Path, about: Mapping[str, str]) -
     page = _template().render(
         audit=audit,
         about=about,
+        floor=guarantee(audit),
         rows=chosen[:MOST],
         whole=contents(audit),
         style=Markup(_style()),

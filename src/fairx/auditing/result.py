@@ -76,6 +76,7 @@ class Audit(NamedTuple):
 
     source: str
     merit: str
+    floor: float  # what each arm on offer is due before merit shares out the rest
     alpha: float
     lowest_reward: float
     highest_reward: float

@@ -20,12 +20,25 @@ class Pools(NamedTuple):
     pool: Indices
     arm: Indices
     decisions: Vector  # made from each set
+    floor: float = 0.0  # what each member has of every decision; merit shares out the rest
+
+
+def floored(pools: Pools, floor: float) -> Pools:
+    """Return the sets with a floor, which all members of the largest one must be able to have."""
+    most = int(np.bincount(pools.pool).max())
+    if most * floor > 1:
+        raise ValueError(
+            f"floor must be at most 1 / {most}, not {floor:g}: "
+            f"the log has decisions among {most} arms, which cannot all have more"
+        )
+    return pools._replace(floor=floor)
 
 
 def fair_shares(pools: Pools, logs: Vector) -> Vector:
     """Return each arm's share of all decisions when every set is shared out by merit.
 
-    share(a) = sum over sets s with a of decisions(s) / T * f(a) / sum of f over s.
+    share(a) = sum over sets s with a of decisions(s) / T * f(a) / sum of f over s; with a floor,
+    the last part is floor + (1 - |s| floor) f(a) / sum of f over s.
 
     Examples
     --------
@@ -37,7 +50,12 @@ def fair_shares(pools: Pools, logs: Vector) -> Vector:
 
 
 def chances(pools: Pools, logs: Vector) -> Vector:
-    """Return the fair probability of each member in its set."""
+    """Return the fair probability of each member in its set, its floor included."""
+    return pools.floor + _rest(pools)[pools.pool] * _merited(pools, logs)
+
+
+def _merited(pools: Pools, logs: Vector) -> Vector:
+    """Return the part of each member in what merit shares out in its set."""
     members = logs[pools.arm]
     found: Vector = np.exp(
         members - log_totals(pools.pool, members, pools.decisions.size)[pools.pool]
@@ -63,7 +81,9 @@ def share_box(pools: Pools, logs: Box, groups: Indices) -> Box:
     weights = pools.decisions[pool] / pools.decisions.sum()
     own = [log_totals(key, end[pools.arm], pool.size) for end in logs]
     others = [_others(pool, end, pools.decisions.size) for end in own]
-    ends = (expit(own[0] - others[1]), expit(own[1] - others[0]))
+    least = pools.floor * np.bincount(key, minlength=pool.size)  # a floor for each of the group
+    merited = (expit(own[0] - others[1]), expit(own[1] - others[0]))
+    ends = [least + _rest(pools)[pool] * part for part in merited]
     return Box(*(summed(group, weights * end, number) for end in ends))
 
 
@@ -71,14 +91,16 @@ def share_errors(pools: Pools, logs: Vector, slopes: Vector, variances: Vector) 
     """Return the standard error of each fair share by the delta method.
 
     The derivative of share(a) by the mean of b is the average over decisions of
-    p(a) (1[a = b] - p(b)) (log f)'(b), where p are the fair probabilities of the set.
+    p(a) (1[a = b] - p(b)) (log f)'(b), where p are the fair probabilities of the set, times what
+    a floor leaves to merit there.
     """
     arms, spread = logs.size, slopes**2 * variances
-    found, shape = chances(pools, logs), (pools.decisions.size, logs.size)
+    found, shape = _merited(pools, logs), (pools.decisions.size, logs.size)
+    weights = _weights(pools) * _rest(pools)[pools.pool]
     places = (pools.pool, pools.arm)
     table = sparse.csc_array((found, places), shape=shape)
-    weighted = sparse.csc_array((found * _weights(pools), places), shape=shape)
-    shares, variance = fair_shares(pools, logs), np.empty(arms)
+    weighted = sparse.csc_array((found * weights, places), shape=shape)
+    shares, variance = summed(pools.arm, weights * found, arms), np.empty(arms)
     with np.errstate(invalid="ignore"):  # infinite where an arm was never rewarded
         for start in range(0, arms, BLOCK):
             block = np.arange(start, min(start + BLOCK, arms))
@@ -119,6 +141,12 @@ def _others(pool: Indices, logs: Vector, number: int) -> Vector:
     with np.errstate(divide="ignore", invalid="ignore"):
         without = total + np.log1p(-np.exp(logs - total))
     return np.where(largest, rest, without)
+
+
+def _rest(pools: Pools) -> Vector:
+    """Return what of each set's decisions is left for merit to share out."""
+    sizes = summed(pools.pool, np.ones(pools.pool.size), pools.decisions.size)
+    return 1.0 - pools.floor * sizes
 
 
 def _weights(pools: Pools) -> Vector:

@@ -69,6 +69,12 @@ def write_csv(audit: Audit, path: Path) -> None:
         table.writerows([_cell(value) for value in row.values()] for row in found)
 
 
+def guarantee(audit: Audit) -> str:
+    """Return what a floor gives each arm, in words; nothing where there is none."""
+    words = "each arm on offer is due {:g} of every decision, and merit shares out the rest"
+    return words.format(audit.floor) if audit.floor else ""
+
+
 def text(audit: Audit, most: int = 20) -> str:
     """Return the table that the command prints: the arms farthest from their fair share."""
     head = ("arm", "shows", "exposure", "fair share", "always-valid", "ratio", "verdict")
@@ -86,7 +92,9 @@ def text(audit: Audit, most: int = 20) -> str:
         for line in chosen
     ]
     left = len(audit.lines) - len(chosen)
-    return _aligned([head, *cells]) + (f"\n... and {left:,} arms more" if left else "")
+    more = f"\n... and {left:,} arms more" if left else ""
+    floor = f"\nfloor: {words}" if (words := guarantee(audit)) else ""
+    return _aligned([head, *cells]) + more + floor
 
 
 def _aligned(table: Sequence[Sequence[str]]) -> str:

@@ -46,6 +46,10 @@ def add_to(subparsers: Any) -> None:
         )
     names.add_argument("--columns", metavar="FILE", help="these in a TOML file, arm = 'item_id'")
     audit.add_argument("--groups", metavar="FILE", help="arm,group as .csv, or a mapping as .json")
+    audit.add_argument(
+        "--floor", type=float, default=0.0, metavar="SHARE",
+        help="what each arm on offer is due of every decision; merit shares out the rest (0)",
+    )  # fmt: skip
     audit.add_argument("--alpha", type=float, default=0.05, help="chance of a false alarm (0.05)")
     audit.add_argument(
         "--rewards", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
@@ -77,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
     found = audit(
         log,
         options.merit,
+        floor=options.floor,
         groups=groups,
         alpha=options.alpha,
         rewards=tuple(options.rewards),

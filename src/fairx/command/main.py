@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import fairx
 
-from . import audit, data, evaluate, experiments
+from . import audit, data, evaluate, experiments, serve
 
 EXPECTED = (
     ValueError,
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"fairx {fairx.__version__}")
     top.add_argument("--traceback", action="store_true", help="show where an error came from")
     subparsers = top.add_subparsers(required=True, metavar="COMMAND")
-    for command in (experiments, audit, evaluate, data):
+    for command in (experiments, audit, evaluate, data, serve):
         command.add_to(subparsers)
     return top
 

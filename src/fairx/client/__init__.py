@@ -1,0 +1,49 @@
+"""A typed client of the decision service, with retries that are safe because of its keys."""
+
+from .answers import (
+    Action,
+    Arm,
+    ArmStatus,
+    Choice,
+    Decision,
+    Experiment,
+    NewToken,
+    Received,
+    Reward,
+    Rewarded,
+    Shown,
+    Status,
+    Token,
+)
+from .audits import ArmRewards, Audit, Line, Moment, SampleRatio, Sensitivity
+from .awaiting import AsyncClient, AsyncHandle
+from .blocking import Client, Handle
+from .errors import Conflict, ServiceError
+
+__all__ = [
+    "Action",
+    "Arm",
+    "ArmRewards",
+    "ArmStatus",
+    "AsyncClient",
+    "AsyncHandle",
+    "Audit",
+    "Choice",
+    "Client",
+    "Conflict",
+    "Decision",
+    "Experiment",
+    "Handle",
+    "Line",
+    "Moment",
+    "NewToken",
+    "Received",
+    "Reward",
+    "Rewarded",
+    "SampleRatio",
+    "Sensitivity",
+    "ServiceError",
+    "Shown",
+    "Status",
+    "Token",
+]

@@ -1,0 +1,104 @@
+"""The audit as the service answers it: the fields of `fairx.auditing`, without its dependencies.
+
+A number is None where the audit has none (JSON has no NaN).
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+Number = float | None
+
+
+class Line(Struct, frozen=True):
+    """One arm, or one group of arms: see `fairx.auditing.Line`."""
+
+    arm: str | None
+    shows: int
+    exposure: Number
+    exposure_low: Number
+    exposure_high: Number
+    fair_share: Number
+    fair_low: Number
+    fair_high: Number
+    difference: Number
+    difference_low: Number
+    difference_high: Number
+    ratio: Number
+    ratio_low: Number
+    ratio_high: Number
+    verdict: str
+    verdicts: tuple[str, ...]
+
+
+class ArmRewards(Struct, frozen=True):
+    """What is known of one arm's rewards: see `fairx.auditing.Arm`."""
+
+    rewards: int
+    missing: int
+    late: int | None
+    delay: Number
+    mean: Number
+    mean_low: Number
+    mean_high: Number
+    merit: Number
+    merit_low: Number
+    merit_high: Number
+    delta_low: Number
+    delta_high: Number
+    group: str | None
+
+
+class SampleRatio(Struct, frozen=True):
+    """Whether arms were shown as often as their probabilities say."""
+
+    method: str
+    p_value: Number
+    mismatched: tuple[str, ...]
+
+
+class Sensitivity(Struct, frozen=True):
+    """Verdicts and distance when the merit is raised to a power."""
+
+    power: float
+    under: int
+    over: int
+    unclear: int
+    distance: Number
+
+
+class Moment(Struct, frozen=True):
+    """A stretch of time."""
+
+    start: float
+    stop: float
+    decisions: int
+    fairness_regret_per_decision: Number
+
+
+class Audit(Struct, frozen=True):
+    """The exposure of each arm beside what its merit earns: see `fairx.auditing.Audit`."""
+
+    source: str
+    merit: str
+    floor: float
+    alpha: float
+    lowest_reward: Number
+    highest_reward: Number
+    rows: int
+    decisions: int
+    problems: dict[str, int]
+    notes: tuple[str, ...]
+    lines: tuple[Line, ...]
+    arms: tuple[ArmRewards, ...]  # in the order of the lines
+    groups: tuple[Line, ...]
+    fairness_regret_per_decision: Number
+    regret_from: str
+    over_time: tuple[Moment, ...]
+    dated: bool
+    distance: Number
+    gini_exposure: Number
+    gini_fair_share: Number
+    sample_ratio: SampleRatio
+    sensitivity: tuple[Sensitivity, ...]
+    snapshot: int

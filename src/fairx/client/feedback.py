@@ -1,0 +1,54 @@
+"""The calls that tell what was shown and what came of it: lists go in several requests.
+
+A list is checked as a whole before its first part is sent. Each part is taken in whole or not at
+all; all of them can be sent again, for what the service has already it answers `duplicate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .. import rules
+from .answers import Reward, Rewarded, Shown
+from .call import Call, T, body, path, reading_field
+
+PART = 500  # events in a request; by default the service takes 1,000
+
+ONE_REWARD = reading_field("results", tuple[Rewarded])
+REWARDS = reading_field("results", tuple[Rewarded, ...])
+SHOWN = reading_field("results", tuple[Shown, ...])
+
+
+def shown(experiment: str, decisions: str | Iterable[str]) -> list[Call[tuple[Shown, ...]]]:
+    """Tell that one or several decisions were shown."""
+    listed = [decisions] if isinstance(decisions, str) else list(decisions)
+    where = path("experiments", experiment, "shown")
+    return [Call("POST", where, SHOWN, body(decisions=part)) for part in _parts(listed)]
+
+
+def rewards(experiment: str, rewards: Iterable[Reward]) -> list[Call[tuple[Rewarded, ...]]]:
+    """Give rewards, each once by its decision and id."""
+    listed = [_checked(f"rewards[{i}].reward", reward) for i, reward in enumerate(rewards)]
+    where = path("experiments", experiment, "rewards")
+    return [Call("POST", where, REWARDS, body(rewards=part)) for part in _parts(listed)]
+
+
+def reward(
+    experiment: str,
+    decision: str,
+    value: float,
+    id: str = "",  # noqa: A002 - the contract's name
+    final: bool = False,
+) -> Call[Rewarded]:
+    """Give one reward; `final` ends the wait for others."""
+    one = _checked("reward", Reward(decision, value, id, final))
+    where = path("experiments", experiment, "rewards")
+    return Call("POST", where, lambda content: ONE_REWARD(content)[0], body(rewards=[one]))
+
+
+def _checked(name: str, reward: Reward) -> Reward:
+    return Reward(reward.decision, rules.number(name, reward.reward), reward.id, reward.final)
+
+
+def _parts(listed: Sequence[T]) -> list[Sequence[T]]:
+    return [listed[start : start + PART] for start in range(0, len(listed), PART)]

@@ -1,0 +1,62 @@
+"""`fairx serve` and what goes with it: verify, backup, restore."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+DESCRIPTION = """\
+Serve merit-fair decisions over HTTP. Everything acknowledged is durable; a reward counts once; every
+decision can be made again from the log."""
+
+
+def add_to(subparsers: Any) -> None:
+    """Add the subcommands."""
+    serve = subparsers.add_parser(
+        "serve", help="serve decisions over HTTP", description=DESCRIPTION
+    )
+    serve.add_argument(
+        "--store", default="sqlite:///fairx.db", metavar="ADDRESS",
+        help="sqlite:///PATH or postgresql://... (sqlite:///fairx.db)",
+    )  # fmt: skip
+    serve.add_argument("--host", default="127.0.0.1", help="(127.0.0.1)")
+    serve.add_argument("--port", type=int, default=8000, help="(8000)")
+    serve.add_argument("--no-auth", action="store_true", help="ask for no token; on loopback only")
+    serve.add_argument("--secret-file", type=Path, metavar="FILE",
+                       help="signs decision ids; or FAIRX_SECRET, or PATH.secret beside SQLite")  # fmt: skip
+    serve.add_argument("--refresh", type=float, default=0.25, metavar="SECONDS",
+                       help="between snapshots (0.25)")  # fmt: skip
+    _add_limits(serve)
+    serve.set_defaults(run=run_serve)
+
+
+def run_serve(options: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    from fairx import rules
+
+    try:
+        from fairx.service.limits import Limits, checked
+        from fairx.service.running import Options, run
+    except ImportError as error:
+        raise ImportError(f"fairx serve needs {error.name}: pip install 'fairx[serve]'") from error
+    limits = checked(Limits(*(getattr(options, f"limit_{name}") for name in Limits._fields)))
+    refresh = rules.positive("refresh", options.refresh)
+    run(
+        Options(
+            options.store, options.host, options.port, not options.no_auth, refresh, limits,
+            options.secret_file,
+        )
+    )  # fmt: skip
+    return 0
+
+
+def _add_limits(serve: argparse.ArgumentParser) -> None:
+    from fairx.service.limits import Limits
+
+    group = serve.add_argument_group("limits, beyond which requests are refused")
+    for name, value in Limits()._asdict().items():
+        group.add_argument(
+            f"--limit-{name.replace('_', '-')}", type=type(value), default=value, metavar="N",
+            help=f"({value:,})",
+        )  # fmt: skip

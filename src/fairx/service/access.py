@@ -1,0 +1,112 @@
+"""Who may do what: bearer tokens with a role, of one experiment or of all."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+from typing import NamedTuple
+
+from fairx.store.database import Database
+
+from .failures import Refused
+from .limits import Bucket, retry_after
+
+DECIDE, REWARD, READ, ADMIN = "decide", "reward", "read", "admin"
+ANY = "*"  # of the experiments that a token is for
+PREFIX = "fairx"
+
+
+class Grant(NamedTuple):
+    """What the bearer of a token may do."""
+
+    id: str
+    name: str
+    role: str
+    experiment: str | None  # None: all
+
+    def allows(self, role: str, experiment: str | None) -> bool:
+        """Tell whether this grant covers a role in an experiment (None: in all of them)."""
+        return self.role in (role, ADMIN) and (
+            experiment == ANY or self.experiment in (None, experiment)
+        )
+
+
+EVERYONE = Grant("-", "no-auth", ADMIN, None)
+ASK = {"www-authenticate": 'Bearer, Basic realm="fairx: any name, the token as password"'}
+
+
+def new_token() -> tuple[str, str, str]:
+    """Return an id, the token to hand out, and the digest to keep.
+
+    Examples
+    --------
+    >>> found, token, digest = new_token()
+    >>> token.split("_")[1] == found and digest == digest_of(token)
+    True
+    """
+    found = secrets.token_hex(6)
+    token = f"{PREFIX}_{found}_{secrets.token_hex(24)}"
+    return found, token, digest_of(token)
+
+
+def digest_of(token: str) -> str:
+    """Return what is kept of a token: 192 random bits need no slow hash."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+class Access:
+    """The tokens that are valid, and how fast each is used."""
+
+    def __init__(self, *, open_to_all: bool, admin_token: str | None, rate: float) -> None:
+        self.open_to_all, self.rate = open_to_all, rate
+        self._admin = digest_of(admin_token) if admin_token else None
+        self._tokens: dict[str, tuple[str, Grant]] = {}
+        self._buckets: dict[str, Bucket] = {}
+
+    def load(self, database: Database) -> int:
+        """Read the tokens; return how many there are."""
+        sql = "SELECT id, name, role, experiment, digest FROM tokens WHERE revoked IS NULL"
+        self._tokens = {row[0]: (row[4], Grant(*row[:4])) for row in database.rows(sql)}
+        return len(self._tokens)
+
+    def admit(self, header: bytes | None, role: str, experiment: str | None) -> Grant:
+        """Return the grant of a request, or refuse it."""
+        grant = EVERYONE if self.open_to_all else self._known(header)
+        wait = self._buckets.setdefault(grant.id, Bucket(self.rate)).wait()
+        if wait:
+            message = f"requests must be at most {self.rate:g} a second for this token"
+            raise Refused(429, "too_many_requests", message, {"retry-after": retry_after(wait)})
+        if not grant.allows(role, experiment):
+            where = f" in experiment {experiment!r}" if experiment else ""
+            raise Refused(403, "forbidden", f"this needs the role {role!r}{where}")
+        return grant
+
+    def _known(self, header: bytes | None) -> Grant:
+        token = _token_of(header)
+        digest = digest_of(token)
+        if self._admin is not None and hmac.compare_digest(digest, self._admin):
+            return Grant("admin", "FAIRX_ADMIN_TOKEN", ADMIN, None)
+        kept, grant = self._tokens.get(token[len(PREFIX) + 1 :].partition("_")[0], ("", EVERYONE))
+        if not kept or not hmac.compare_digest(digest, kept):
+            raise _unknown()
+        return grant
+
+
+def _token_of(header: bytes | None) -> str:
+    """Return the token of an Authorization header, Bearer or Basic."""
+    try:
+        scheme, _, value = (header or b"").decode().partition(" ")
+        if scheme.lower() == "basic":
+            return base64.b64decode(value, validate=True).decode().partition(":")[2]
+    except ValueError:  # neither UTF-8 nor base64
+        raise _unknown() from None
+    if scheme.lower() != "bearer" or not value:
+        raise _unknown()
+    return value.strip()
+
+
+def _unknown() -> Refused:
+    message = "a valid token is needed: send Authorization: Bearer TOKEN"
+    return Refused(401, "unauthorized", message, ASK)

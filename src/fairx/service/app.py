@@ -1,0 +1,227 @@
+"""The ASGI application: hot routes straight away, all others through Starlette."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route as StarletteRoute
+
+from . import access, hot
+from .audits import Audits
+from .bodies import ENCODER
+from .failures import Refused, Reply, internal, reply_to
+from .live import Live
+from .openapi import document
+from .routes import ROUTES, Bytes, Call, E, Route
+
+LOGGER = logging.getLogger("fairx")
+JSON = (b"content-type", b"application/json")
+ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+PREFIX = E + "/"
+PART = 1 << 18  # bytes of a file sent at once
+HOT: dict[str, tuple[str, Callable[[Live, str, bytes], Awaitable[bytes]]]] = {
+    "decide": (access.DECIDE, hot.decide),
+    "rewards": (access.REWARD, hot.rewards),
+    "shown": (access.DECIDE, hot.shown),
+}
+
+
+class Application:
+    """Answers requests."""
+
+    def __init__(
+        self, live: Live, pages: Callable[[Live, Audits], list[StarletteRoute]] | None = None
+    ) -> None:
+        self.live, self.audits = live, Audits(live)
+        described = Reply(200, ENCODER.encode(document()))
+        routes = [StarletteRoute("/openapi.json", lambda _: _sent(described)), *self._routes()]
+        self._rest = Starlette(
+            routes=[*routes, *(pages(live, self.audits) if pages else [])],
+            lifespan=self._lifespan,
+            exception_handlers={HTTPException: _not_served},  # type: ignore[dict-item]
+        )
+        self._rest.router.redirect_slashes = False
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        if (
+            scope["type"] == "http"
+            and scope["method"] == "POST"
+            and scope["path"].startswith(PREFIX)
+        ):
+            name, _, last = scope["path"][len(PREFIX) :].partition("/")
+            if last in HOT:
+                await self._hot(scope, receive, send, name, *HOT[last])
+                return
+        await self._rest(scope, receive, send)
+
+    async def _hot(
+        self, scope: Any, receive: Any, send: Any, name: str, role: str, handler: Any
+    ) -> None:
+        begun = time.perf_counter()
+        try:
+            self.live.access.admit(_authorization(scope), role, name)
+            if scope["query_string"]:
+                raise ValueError("query must be left out: it takes none")
+            body = await self._body(receive)
+            reply = Reply(200, await handler(self.live, name, body))
+        except Exception as error:  # noqa: BLE001 - answered and logged
+            reply = self._failed(error, scope["path"])
+        await send(
+            {
+                "type": "http.response.start",
+                "status": reply.status,
+                "headers": [JSON, *ALWAYS, *reply.headers],
+            }
+        )
+        await send({"type": "http.response.body", "body": reply.body})
+        if handler is hot.decide:
+            self.live.metrics.seconds.observe(time.perf_counter() - begun)
+
+    def _routes(self) -> list[StarletteRoute]:
+        """Return a route for each path: it knows which methods there are."""
+        paths: dict[str, dict[str, Any]] = {}
+        for route in ROUTES:
+            paths.setdefault(route.path, {})[route.method] = self._endpoint(route)
+        return [
+            StarletteRoute(path, _by_method(found), methods=[*found])
+            for path, found in paths.items()
+        ]
+
+    def _endpoint(self, route: Route) -> Callable[[Request], Awaitable[Response]]:
+        handler: Any = route.handler  # those of hot routes are not asked here
+        decoder = None if route.takes is None else msgspec.json.Decoder(route.takes)
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                grant = self._admitted(request, route)
+                body = decoder.decode(await self._body(request.receive)) if decoder else None
+                query = _query(request, route)
+                call = Call(self.live, self.audits, grant, request.path_params, query, body)
+                return _response(route, await handler(call))
+            except Exception as error:  # noqa: BLE001 - answered and logged
+                return _sent(self._failed(error, request.url.path))
+
+        return endpoint
+
+    def _admitted(self, request: Request, route: Route) -> access.Grant:
+        if route.role is None:
+            return access.EVERYONE
+        where = request.path_params.get(
+            "name", access.ANY if route.path == E and route.takes is None else None
+        )
+        return self.live.access.admit(_authorization(request.scope), route.role, where)
+
+    async def _body(self, receive: Any) -> bytes:
+        """Read the body, as long as it is not too large."""
+        limit = self.live.limits.body_bytes
+        parts, size, more = [], 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refused(400, "disconnected", "the client went away")
+            part = message.get("body", b"")
+            size += len(part)
+            if size > limit:
+                raise Refused(
+                    413, "too_large", f"body must be at most {limit} bytes: see --limit-body-bytes"
+                )
+            parts.append(part)
+            more = message.get("more_body", False)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _failed(self, error: Exception, path: str) -> Reply:
+        reply = reply_to(error)
+        if reply is None:
+            LOGGER.error("internal error", exc_info=error, extra={"path": path})
+            reply = internal()
+        self.live.metrics.failed(str(reply.status))
+        return reply
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        await self.live.start()
+        yield
+        await self.live.stop()
+
+
+def _authorization(scope: Any) -> bytes | None:
+    """Return the header; refuse what a page of another site has a browser send in its user's name."""
+    headers = dict(scope["headers"])
+    origin = headers.get(b"origin")
+    if origin is not None and scope["method"] not in ("GET", "HEAD"):
+        if origin.partition(b"://")[2] != headers.get(b"host"):
+            raise Refused(403, "forbidden", "requests must not come from pages of another site")
+    return headers.get(b"authorization")
+
+
+def _by_method(endpoints: dict[str, Any]) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        found: Response = await endpoints[method](request)
+        return found
+
+    return endpoint
+
+
+def _query(request: Request, route: Route) -> dict[str, str]:
+    for name in request.query_params:
+        if name not in route.query:
+            allowed = f"choose from {', '.join(route.query)}" if route.query else "it takes none"
+            raise ValueError(f"query must not have {name!r}: {allowed}")
+    return dict(request.query_params)
+
+
+def _response(route: Route, found: Any) -> Response:
+    if route.status == 204:
+        return Response(status_code=204, headers=_headers(ALWAYS))
+    if not isinstance(found, Bytes):
+        return _sent(Reply(route.status, ENCODER.encode(found)))
+    if isinstance(found.body, Path):
+        return _sent_file(found.body, found.kind)
+    return Response(found.body, headers=_headers(ALWAYS), media_type=found.kind)
+
+
+def _sent_file(path: Path, kind: str) -> Response:
+    """Send a file whose name is gone already: nothing stays behind, whatever happens."""
+    file = path.open("rb")
+    path.unlink()
+    path.parent.rmdir()
+    size = str(os.fstat(file.fileno()).st_size)
+    named = {"content-length": size, "content-disposition": f'attachment; filename="{path.name}"'}
+
+    def parts() -> Iterator[bytes]:
+        with file:
+            while part := file.read(PART):
+                yield part
+
+    return StreamingResponse(parts(), headers=_headers(ALWAYS) | named, media_type=kind)
+
+
+def _sent(reply: Reply) -> Response:
+    headers = _headers((*ALWAYS, *reply.headers))
+    return Response(reply.body, reply.status, headers, media_type="application/json")
+
+
+def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {key.decode(): value.decode() for key, value in pairs}
+
+
+async def _not_served(request: Request, error: HTTPException) -> Response:
+    """Answer a path or method that is not there, in the one shape of errors."""
+    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "refused")
+    message = f"{request.method} {request.url.path} is not served here: see /openapi.json"
+    found = reply_to(Refused(error.status_code, code, message, dict(error.headers or {})))
+    assert found is not None
+    return _sent(found)

@@ -1,0 +1,209 @@
+"""The running service: the newest snapshots in memory, one writer, and the fold as time goes by."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import queue
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+
+from fairx.store import Store
+from fairx.store.database import Database
+from fairx.store.deciding import Decider
+from fairx.store.errors import NotFound
+from fairx.store.folding import AT_ONCE, fold
+from fairx.store.snapshots import Experiment, Snapshot, experiments, newest
+from fairx.store.writer import OTHER, Writer
+
+from .access import Access
+from .limits import Limits
+from .metrics import Metrics
+
+T = TypeVar("T")
+LOGGER = logging.getLogger("fairx")
+EVERYTHING_EVERY = 5.0  # seconds: news may be lost with a connection
+
+
+class Live:
+    """What the routes work with.
+
+    Parameters
+    ----------
+    store
+        Where the log is.
+    secret
+        Signs decision ids.
+    refresh
+        Seconds between folds.
+    clock
+        Seconds since 1970; tests have their own.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        secret: bytes,
+        access: Access,
+        limits: Limits,
+        refresh: float = 0.25,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store, self.secret, self.access, self.limits = store, secret, access, limits
+        self.refresh, self.clock = refresh, clock
+        self.metrics = Metrics()
+        self.deciders: dict[str, Decider] = {}
+        self._readers: queue.SimpleQueue[Database] = queue.SimpleQueue()
+        self._tasks: list[asyncio.Task[None]] = []
+        self.ready = False
+
+    async def start(self) -> None:
+        """Open the store, load the newest snapshots, and begin to fold."""
+        self._loop = asyncio.get_running_loop()
+        self._writer = await run_in_threadpool(Writer, self.store.writer, self._tell)
+        await self.reload()
+        self._tasks = [asyncio.create_task(self._fold_forever())]
+        gc.collect()
+        gc.freeze()  # what is here now stays: looking through it again took tens of milliseconds
+        self.ready = True
+
+    async def stop(self) -> None:
+        """Write what was asked for, and close everything."""
+        self.ready = False
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await run_in_threadpool(self._writer.close)
+        while not self._readers.empty():
+            self._readers.get_nowait().close()
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the store can be written, as far as is known."""
+        return self.ready and self._writer.healthy
+
+    @property
+    def queued(self) -> int:
+        """How many requests wait to be written."""
+        return self._writer.waiting()
+
+    def decider(self, name: str) -> Decider:
+        """Return the decider of an experiment."""
+        found = self.deciders.get(name)
+        if found is None:
+            raise NotFound(f"experiment {name!r} does not exist")
+        return found
+
+    def write(self, kind: str, asked: Any) -> asyncio.Future[Any]:
+        """Return what becomes of a write, which is durable by then."""
+        future = self._loop.create_future()
+        self._writer.submit(kind, asked, future)
+        return future
+
+    async def change(self, function: Callable[[Database], T]) -> T:
+        """Run a function in a transaction of the writer."""
+        found: T = await self.write(OTHER, function)
+        return found
+
+    async def read(self, function: Callable[[Database], T]) -> T:
+        """Run a function in a transaction that reads, in another thread."""
+        return await run_in_threadpool(self._read, function)
+
+    def hold(self, snapshot: Snapshot) -> None:
+        """Decide by a snapshot from now on, unless a newer one is here."""
+        name = snapshot.experiment.name
+        held = self.deciders.get(name)
+        if held is None or (held.snapshot.experiment.id, held.snapshot.version) < (
+            snapshot.experiment.id, snapshot.version,
+        ):  # fmt: skip
+            self.deciders[name] = Decider(snapshot)
+
+    async def reload(self) -> None:
+        """Load the newest snapshots and tokens from the store."""
+        found = await self.change(_loaded)
+        names = {snapshot.experiment.name for snapshot in found}
+        for name in self.deciders.keys() - names:
+            del self.deciders[name]
+        for snapshot in found:
+            held = self.deciders.get(snapshot.experiment.name)
+            if held is None or held.snapshot.experiment != snapshot.experiment:
+                self.deciders[snapshot.experiment.name] = Decider(snapshot)
+            else:
+                self.hold(snapshot)
+        await self.change(self.access.load)
+
+    async def fold(self) -> bool:
+        """Fold what is mature once; tell whether there may be more."""
+        more = False
+        for experiment in [decider.snapshot.experiment for decider in self.deciders.values()]:
+            snapshot = await self.change(_folding(experiment, self.clock()))
+            held = self.deciders.get(experiment.name)
+            if snapshot is None or held is None or held.snapshot.experiment.id != experiment.id:
+                continue  # nothing new, or it was deleted meanwhile
+            gained = snapshot.watermark - held.snapshot.watermark
+            self.hold(snapshot._replace(experiment=held.snapshot.experiment))  # paused, perhaps
+            more = more or gained >= AT_ONCE
+            self.metrics.matured(experiment.name, gained)
+        return more
+
+    async def _fold_forever(self) -> None:
+        last = self.clock()
+        more = False
+        while True:
+            await asyncio.sleep(0 if more else self.refresh)
+            try:
+                more = await self.fold()
+                news = await self.change(lambda database: database.news())
+                if news or self.clock() - last > EVERYTHING_EVERY:
+                    last = self.clock()
+                    await self.reload()
+            except Exception as error:  # noqa: BLE001 - the next round may fare better
+                more = False
+                LOGGER.warning("fold failed", extra={"error": str(error)})
+
+    def _tell(self, outcomes: list[tuple[Any, Any]]) -> None:
+        """Hand outcomes to the event loop; called by the writer."""
+        self._loop.call_soon_threadsafe(_resolve, outcomes)
+
+    def _read(self, function: Callable[[Database], T]) -> T:
+        with self._reader() as database, database.transaction():
+            return function(database)
+
+    @contextmanager
+    def _reader(self) -> Iterator[Database]:
+        try:
+            database = self._readers.get_nowait()
+        except queue.Empty:
+            database = self.store.reader()
+        try:
+            yield database
+        except Exception as error:
+            if database.is_lost(error):
+                database.close()
+                raise
+            self._readers.put(database)
+            raise
+        self._readers.put(database)
+
+
+def _resolve(outcomes: list[tuple[asyncio.Future[Any], Any]]) -> None:
+    for future, outcome in outcomes:
+        if future.done():  # the client went away
+            continue
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
+
+
+def _folding(experiment: Experiment, now: float) -> Callable[[Database], Snapshot | None]:
+    return lambda database: fold(database, experiment, now)
+
+
+def _loaded(database: Database) -> list[Snapshot]:
+    return [newest(database, experiment) for experiment in experiments(database)]

@@ -1,0 +1,143 @@
+"""`fairx serve`: secrets, logs, the server, a graceful stop."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import secrets
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fairx.store import Store, located
+
+from .access import Access, new_token
+from .limits import Limits
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+LOGGER = logging.getLogger("fairx")
+
+
+class Options(NamedTuple):
+    """How to serve."""
+
+    store: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    auth: bool = True
+    refresh: float = 0.25
+    limits: Limits = Limits()
+    secret_file: Path | None = None
+
+
+def secret_of(store: Store, file: Path | None) -> bytes:
+    """Return the secret that signs decision ids: from FAIRX_SECRET, a file, or beside the store.
+
+    A store on SQLite gets a file of its own, PATH.secret, made on first use. Processes that share
+    a PostgreSQL must be given the same secret.
+    """
+    given = os.environ.get("FAIRX_SECRET") or (file.read_text("utf-8").strip() if file else "")
+    if not given and store.path is None:
+        raise ValueError(
+            "FAIRX_SECRET must be set, or --secret-file given, with postgresql://: all processes "
+            "sign decision ids with it"
+        )
+    if not given:
+        assert store.path is not None
+        given = _kept(store.path.with_name(store.path.name + ".secret"))
+    if len(given) < 16:
+        raise ValueError("the secret must have at least 16 characters")
+    return hashlib.sha256(given.encode()).digest()
+
+
+def from_environment(name: str) -> str | None:
+    """Return a secret from the environment, or from the file that NAME_FILE names."""
+    file = os.environ.get(name + "_FILE")
+    return os.environ.get(name) or (Path(file).read_text("utf-8").strip() if file else None)
+
+
+def application(options: Options) -> Any:
+    """Return the ASGI application of a store."""
+    from .app import Application
+    from .live import Live
+
+    if not options.auth and options.host not in LOOPBACK:
+        raise ValueError(f"--no-auth must not be used on {options.host}: only on 127.0.0.1")
+    store = located(options.store)
+    secret = secret_of(store, options.secret_file)
+    admin = from_environment("FAIRX_ADMIN_TOKEN")
+    access = Access(open_to_all=not options.auth, admin_token=admin, rate=options.limits.rate)
+    if options.auth and admin is None:
+        _first_token(store)
+    live = Live(store, secret, access, options.limits, options.refresh)
+    return Application(live)
+
+
+def run(options: Options) -> None:
+    """Serve until told to stop; what was asked for before that is answered."""
+    import uvicorn
+
+    logging.basicConfig(level=logging.INFO, handlers=[_handler()], force=True)
+    logging.getLogger("uvicorn.error").handlers.clear()
+    # The writer waits for no longer than this when the event loop is busy.
+    sys.setswitchinterval(0.0005)
+    config = uvicorn.Config(
+        application(options), host=options.host, port=options.port, access_log=False,
+        log_config=None, timeout_graceful_shutdown=10, server_header=False, lifespan="on",
+    )  # fmt: skip
+    uvicorn.Server(config).run()
+
+
+class JsonLines(logging.Formatter):
+    """Writes each event as a line of JSON."""
+
+    STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "color_message", "taskName"}
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        line: dict[str, Any] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+        }
+        line |= {key: value for key, value in vars(record).items() if key not in self.STANDARD}
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+def _handler() -> logging.Handler:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    return handler
+
+
+def _kept(path: Path) -> str:
+    """Return the secret in a file that only its owner can read, made on first use."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text("utf-8").strip()
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(secrets.token_hex(32))
+        file.flush()
+        os.fsync(file.fileno())
+    return path.read_text("utf-8").strip()
+
+
+def _first_token(store: Store) -> None:
+    """Make a token for an administrator where there is none, and show it once."""
+    database = store.writer()
+    try:
+        with database.transaction():
+            if database.rows("SELECT id FROM tokens WHERE revoked IS NULL LIMIT 1"):
+                return
+            number, token, digest = new_token()
+            row = (number, "first", "admin", None, digest, time.time())
+            database.rows("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
+    finally:
+        database.close()
+    sys.stderr.write(f"fairx: administrator's token, shown once: {token}\n")

@@ -1,0 +1,6 @@
+"""The durable record of a service: an event log, its fold, and who may do what."""
+
+from .opening import Store, located
+from .verifying import Verified, verify
+
+__all__ = ["Store", "Verified", "located", "verify"]

@@ -1,0 +1,89 @@
+"""What the store asks of a database: SQL with `?` for values, in transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+Row = tuple[Any, ...]
+MOST = 256  # rows in one statement: databases bound the number of its values
+
+
+class Database(Protocol):
+    """A connection to SQLite or PostgreSQL, used by one thread at a time."""
+
+    lock: str  # what makes a SELECT lock its rows until the end of the transaction
+    claim: str  # the same, but rows that others have locked are left out
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement and return what it yields."""
+        ...
+
+    def insert_new(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> set[str]:
+        """Insert the rows whose first column, an id, is not there yet; return those ids."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Commit what is done inside, durably, or nothing of it."""
+        ...
+
+    def announce(self, experiment: int) -> None:
+        """Tell other processes, when this transaction commits, of a new snapshot."""
+        ...
+
+    def news(self) -> bool:
+        """Tell whether another process may have published a snapshot since the last call."""
+        ...
+
+    def is_lost(self, error: Exception) -> bool:
+        """Tell whether an error means that the connection can no longer be used."""
+        ...
+
+    def is_transient(self, error: Exception) -> bool:
+        """Tell whether the transaction can just be tried again."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+def listed(values: Sequence[Any]) -> tuple[str, list[Any]]:
+    """Return the placeholders of a list and its values, the last repeated up to a power of two.
+
+    Statements of few different lengths are prepared once and kept.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"])
+    ('?,?,?,?', ['a', 'b', 'c', 'c'])
+    """
+    count = 1 << (len(values) - 1).bit_length()
+    return ",".join("?" * count), [*values, *[values[-1]] * (count - len(values))]
+
+
+def grouped(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield rows in groups of a power of two: placeholders and values for one INSERT each.
+
+    One statement for many rows is not only quicker: each statement gives other threads the
+    chance to keep this one waiting.
+
+    Examples
+    --------
+    >>> list(grouped([(1, 2), (3, 4), (5, 6)]))
+    [('(?,?),(?,?)', [1, 2, 3, 4]), ('(?,?)', [5, 6])]
+    """
+    start = 0
+    while start < len(rows):
+        count = min(1 << (len(rows) - start).bit_length() - 1, MOST)
+        part = rows[start : start + count]
+        marks = ",".join(["(" + ",".join("?" * len(part[0])) + ")"] * count)
+        yield marks, [value for row in part for value in row]
+        start += count
+
+
+def add(database: Database, table: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Insert rows into a table, all columns of it."""
+    for marks, values in grouped(rows):
+        database.rows(f"INSERT INTO {table} VALUES {marks}", values)

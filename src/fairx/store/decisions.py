@@ -1,0 +1,93 @@
+"""Decisions on record: each once, whatever is retried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .database import Database, listed
+from .errors import Conflict
+
+COLUMNS = (
+    "id, experiment, time, snapshot, arm, slot, candidates, probabilities, contexts, unit, asked"
+)
+STORED = f"SELECT {COLUMNS}, erased FROM decisions WHERE id IN ({{}})"
+
+
+class Decision(NamedTuple):
+    """A decision as it is on record."""
+
+    id: str
+    experiment: int
+    time: float
+    snapshot: int
+    arm: int  # its place
+    slot: int  # and its position among those on offer
+    candidates: bytes | None  # places as int32; None for all that were active
+    probabilities: bytes  # as float64, of all on offer
+    contexts: bytes | None  # as float64, of all on offer
+    unit: str | None
+    asked: bytes  # a digest of the request: another one may not use the same key
+
+
+class Recorded(NamedTuple):
+    """A decision that is on record, and whether it was already."""
+
+    decision: Decision
+    repeated: bool
+
+
+def record(
+    database: Database, asked: Sequence[tuple[Decision, float]]
+) -> list[Recorded | Exception]:
+    """Write decisions with the time until which each waits for rewards.
+
+    Where a key was used before, what is on record is returned, or a conflict where the request
+    was another.
+    """
+    rows = [(*decision, due) for decision, due in asked]
+    new = database.insert_new("decisions", f"{COLUMNS}, due", rows)
+    if new:
+        _wait(database, {decision.id: decision.time for decision, _ in asked if decision.id in new})
+    if len(new) == len(asked):
+        return [Recorded(decision, False) for decision, _ in asked]
+    stored = {row[0]: row for row in fetched(database, [decision.id for decision, _ in asked])}
+    found: list[Recorded | Exception] = []
+    for decision, _ in asked:
+        found.append(_same(decision, stored[decision.id], repeated=decision.id not in new))
+        new.discard(decision.id)  # of two in one go, the second repeats the first
+    return found
+
+
+def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return the rows of decisions."""
+    marks, values = listed(ids)
+    return database.rows(STORED.format(marks), values)
+
+
+def _wait(database: Database, new: dict[str, float]) -> None:
+    """Have the decisions wait; one whose final reward was here first is mature at once."""
+    marks, ids = listed(list(new))
+    columns = "sequence, experiment, due"
+    database.rows(f"INSERT INTO waiting SELECT {columns} FROM decisions WHERE id IN ({marks})", ids)
+    sql = f"SELECT decision FROM rewards WHERE final = 1 AND late = 0 AND decision IN ({marks})"
+    for (decision,) in database.rows(sql, ids):
+        sql = "UPDATE waiting SET due = ? WHERE sequence = (SELECT sequence FROM decisions WHERE id = ?)"
+        database.rows(sql, (new[decision], decision))
+
+
+def _same(asked: Decision, row: tuple[Any, ...], repeated: bool) -> Recorded | Exception:
+    stored = Decision(*row[:-1])
+    try:
+        check_same(stored, row[-1], asked.asked)
+    except Conflict as conflict:
+        return conflict
+    return Recorded(stored, repeated)
+
+
+def check_same(stored: Decision, erased: float | None, asked: bytes) -> None:
+    """Refuse to answer a request by the answer to another."""
+    if erased is None and stored.asked != asked:
+        raise Conflict(
+            "key must be new for another request: it was used with other candidates or contexts"
+        )

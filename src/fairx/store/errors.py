@@ -1,0 +1,21 @@
+"""What the store refuses, beside values that break a rule."""
+
+from __future__ import annotations
+
+from fairx.errors import FairxError
+
+
+class Conflict(FairxError):
+    """A request that contradicts what is on record."""
+
+
+class NotFound(FairxError):
+    """Something that does not exist."""
+
+
+class Forged(FairxError):
+    """A decision id that we did not sign."""
+
+
+class Unavailable(FairxError):
+    """The database cannot be reached; whether the last change is on record is not known."""

@@ -1,0 +1,148 @@
+"""Experiments and their arms: every change is on record, and makes a new snapshot."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .database import Database, add
+from .errors import Conflict, NotFound
+from .settings import Settings, check_floor, dumped
+from .snapshots import (
+    ACTIVE,
+    PAUSED,
+    REMOVED,
+    Arm,
+    Experiment,
+    Snapshot,
+    experiments,
+    newest,
+    publish,
+)
+from .statistics import empty, widened
+
+
+class Changes(NamedTuple):
+    """Arms to add, pause, resume and remove: all of it happens, or nothing."""
+
+    add: Sequence[str] = ()
+    pause: Sequence[str] = ()
+    resume: Sequence[str] = ()
+    remove: Sequence[str] = ()
+
+
+def create(
+    database: Database, name: str, arms: Sequence[str], settings: Settings, time: float, actor: str
+) -> Snapshot:
+    """Create an experiment; return its first snapshot."""
+    check_floor(settings.floor, len(arms))
+    if _named(database, name):
+        raise Conflict(f"name must be new, but experiment {name!r} exists")
+    seed = secrets.token_bytes(16)
+    insert = "INSERT INTO experiments (name, settings, status, created) VALUES (?, ?, 'running', ?) RETURNING id"
+    ((number,),) = database.rows(insert, (name, dumped(settings, seed.hex()), time))
+    experiment = Experiment(number, name, "running", time, settings, seed)
+    sums = empty(settings, len(arms))
+    database.rows("INSERT INTO statistics VALUES (?, 0, 0, ?)", (number, sums.tobytes()))
+    snapshot = Snapshot(experiment, 1, 0, time, tuple(Arm(arm, ACTIVE) for arm in arms), sums)
+    _write_arms(database, snapshot, dict(enumerate(snapshot.arms)))
+    publish(database, snapshot)
+    note(database, time, actor, "create", name, {"arms": list(arms)})
+    return snapshot
+
+
+def change_arms(
+    database: Database, experiment: Experiment, changes: Changes, time: float, actor: str
+) -> Snapshot:
+    """Add, pause, resume and remove arms; return the new snapshot."""
+    experiment = _locked(database, experiment)
+    before = newest(database, experiment)
+    after = _changed(before.arms, changes)
+    active = sum(arm.status == ACTIVE for arm in after)
+    if not active:
+        raise Conflict("an experiment must keep an active arm: pause or delete it instead")
+    check_floor(experiment.settings.floor, active)
+    sums = widened(experiment.settings, before.sums, len(after))
+    snapshot = Snapshot(experiment, before.version + 1, before.watermark, time, after, sums)
+    different = {
+        place: arm
+        for place, arm in enumerate(after)
+        if place >= len(before.arms) or before.arms[place] != arm
+    }
+    _write_arms(database, snapshot, different)
+    publish(database, snapshot)
+    detail = {name: list(names) for name, names in changes._asdict().items() if names}
+    note(database, time, actor, "arms", experiment.name, detail)
+    return snapshot
+
+
+def set_status(
+    database: Database, experiment: Experiment, status: str, time: float, actor: str
+) -> None:
+    """Pause, resume or delete an experiment. A deleted one keeps its log; its name is free."""
+    _locked(database, experiment)
+    database.rows("UPDATE experiments SET status = ? WHERE id = ?", (status, experiment.id))
+    database.announce(experiment.id)
+    note(database, time, actor, status, experiment.name, {})
+
+
+def erase(database: Database, experiment: Experiment, unit: str, time: float, actor: str) -> int:
+    """Forget a unit and its contexts. What was learned from them stays, as sums over many."""
+    _locked(database, experiment)
+    where = "experiment = ? AND unit = ?"
+    update = f"UPDATE decisions SET unit = NULL, contexts = NULL, asked = ?, erased = ? WHERE {where} RETURNING sequence"
+    count = len(database.rows(update, (b"", time, experiment.id, unit)))
+    now = newest(database, experiment)
+    # The log alone can no longer rebuild these sums: keep them, for `fairx verify`.
+    insert = "INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+    if count and experiment.settings.dimension:
+        database.rows(insert, (experiment.id, now.watermark, now.sums.tobytes()))
+    note(database, time, actor, "erase", experiment.name, {"decisions": count})
+    return count
+
+
+def note(
+    database: Database, time: float, actor: str, action: str, experiment: str | None, detail: Any
+) -> None:
+    """Add to the record of administrative actions."""
+    sql = "INSERT INTO actions (time, actor, action, experiment, detail) VALUES (?, ?, ?, ?, ?)"
+    database.rows(sql, (time, actor, action, experiment, json.dumps(detail)))
+
+
+def _named(database: Database, name: str) -> list[tuple[Any, ...]]:
+    sql = "SELECT id FROM experiments WHERE name = ? AND status <> 'deleted'"
+    return database.rows(sql, (name,))
+
+
+def _locked(database: Database, experiment: Experiment) -> Experiment:
+    """Return an experiment as it is, which nobody else changes until the end of the transaction."""
+    sql = "SELECT version FROM statistics WHERE experiment = ?"
+    database.rows(sql + database.lock, (experiment.id,))
+    for each in experiments(database):
+        if each.id == experiment.id:
+            return each
+    raise NotFound(f"experiment {experiment.name!r} does not exist")
+
+
+def _changed(arms: tuple[Arm, ...], changes: Changes) -> tuple[Arm, ...]:
+    found = {arm.name: arm.status for arm in arms}
+    for name in changes.add:
+        if found.get(name, REMOVED) != REMOVED:
+            raise Conflict(f"arm {name!r} exists already")
+        found[name] = ACTIVE  # a removed arm comes back with what was learned of it
+    for names, status in (
+        (changes.pause, PAUSED), (changes.resume, ACTIVE), (changes.remove, REMOVED),
+    ):  # fmt: skip
+        for name in names:
+            if found.get(name, REMOVED) == REMOVED:
+                raise NotFound(f"arm {name!r} does not exist, or was removed")
+            found[name] = status
+    return tuple(Arm(name, status) for name, status in found.items())
+
+
+def _write_arms(database: Database, snapshot: Snapshot, arms: dict[int, Arm]) -> None:
+    key, version = snapshot.experiment.id, snapshot.version
+    rows = [(key, version, place, arm.name, arm.status) for place, arm in arms.items()]
+    add(database, "arms", rows)

@@ -1,0 +1,121 @@
+"""The fold: decisions that are mature enter the statistics, once each, and make a snapshot."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx.types import Matrix
+
+from . import points
+from .database import Database, add, listed
+from .snapshots import Experiment, Snapshot, newest, publish
+from .statistics import learn
+
+AT_ONCE = 500  # decisions in one transaction: decisions that are being made wait no longer
+
+
+class Mature(NamedTuple):
+    """A decision whose window has closed."""
+
+    sequence: int
+    id: str
+    arm: int
+    slot: int
+    contexts: bytes | None
+    erased: float | None
+
+
+def fold(
+    database: Database, experiment: Experiment, now: float, limit: int = AT_ONCE
+) -> Snapshot | None:
+    """Learn from decisions that are mature; return the new snapshot, if there is one."""
+    sql = "SELECT version FROM statistics WHERE experiment = ?"
+    if not database.rows(sql + database.claim, (experiment.id,)):
+        return None  # another process is at it
+    sql = "SELECT sequence FROM waiting WHERE experiment = ? AND due <= ? ORDER BY due, sequence LIMIT ?"
+    due = [number for (number,) in database.rows(sql + database.claim, (experiment.id, now, limit))]
+    if not due:
+        return None
+    before = newest(database, experiment)
+    mature = _fetched(database, due)
+    rewards = outcomes(database, experiment, mature)
+    _write(database, before, mature, rewards, now)
+    points.reach("mid_fold")
+    sums = before.sums.copy()
+    absorb(experiment, sums, mature, [reward for reward, _ in rewards])
+    snapshot = Snapshot(
+        experiment, before.version + 1, before.watermark + len(due), now, before.arms, sums
+    )
+    publish(database, snapshot)
+    points.reach("mid_snapshot")
+    return snapshot
+
+
+def outcomes(
+    database: Database, experiment: Experiment, mature: list[Mature]
+) -> list[tuple[float | None, int]]:
+    """Return what each decision is learned as (None: not at all), and how many rewards it had."""
+    marks, ids = listed([each.id for each in mature])
+    sql = f"SELECT decision, value FROM rewards WHERE late = 0 AND decision IN ({marks})"
+    given: dict[str, list[float]] = defaultdict(list)
+    for decision, value in database.rows(sql, ids):
+        given[decision].append(value)
+    settings = experiment.settings
+    shown = set(ids)
+    if settings.requires_shown:
+        sql = f"SELECT decision FROM shown WHERE late = 0 AND decision IN ({marks})"
+        shown = {found for (found,) in database.rows(sql, ids)} | given.keys()
+    found: list[tuple[float | None, int]] = []
+    for each in mature:
+        values = given.get(each.id, [])
+        # A sum that does not depend on the order in which rewards came.
+        reward = math.fsum(values) if values else settings.missing_reward
+        lost = each.erased is not None and settings.dimension > 0
+        found.append((None if lost or each.id not in shown else reward, len(values)))
+    return found
+
+
+def absorb(
+    experiment: Experiment, sums: Any, mature: list[Mature], rewards: list[float | None]
+) -> None:
+    """Add decisions to the sums, in their order."""
+    learned = [(each, r) for each, r in zip(mature, rewards, strict=True) if r is not None]
+    values = np.array([reward for _, reward in learned], np.float64)
+    contexts = _contexts([each for each, _ in learned], experiment.settings.dimension)
+    learn(experiment.settings, sums, [each.arm for each, _ in learned], contexts, values)
+
+
+def _contexts(mature: list[Mature], dimension: int) -> Matrix:
+    """Return the context of each arm that was chosen."""
+    rows = np.empty((len(mature), dimension))
+    for i, each in enumerate(mature):
+        if dimension:
+            rows[i] = np.frombuffer(each.contexts or b"").reshape(-1, dimension)[each.slot]
+    return rows
+
+
+def _fetched(database: Database, due: list[int]) -> list[Mature]:
+    columns, (marks, values) = "sequence, id, arm, slot, contexts, erased", listed(due)
+    sql = f"SELECT {columns} FROM decisions WHERE sequence IN ({marks})"
+    found = {row[0]: Mature(*row) for row in database.rows(sql, values)}
+    return [found[number] for number in due]
+
+
+def _write(
+    database: Database,
+    before: Snapshot,
+    mature: list[Mature],
+    rewards: list[tuple[float | None, int]],
+    now: float,
+) -> None:
+    rows = [
+        (before.experiment.id, before.watermark + i, each.sequence, reward, count, now)
+        for i, (each, (reward, count)) in enumerate(zip(mature, rewards, strict=True), 1)
+    ]
+    add(database, "matured", rows)
+    marks, values = listed([each.sequence for each in mature])
+    database.rows(f"DELETE FROM waiting WHERE sequence IN ({marks})", values)

@@ -1,0 +1,163 @@
+"""Rewards and shown events: each counts once, in whatever order they come."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from .database import Database, add, listed
+from .errors import Conflict
+from .snapshots import Experiment
+
+Given = dict[str, tuple[Any, ...]]  # a decision's rewards by their id: value, late, time, final
+ACCEPTED, DUPLICATE, LATE, PARKED = "accepted", "duplicate", "late", "parked"
+
+
+class Reward(NamedTuple):
+    """A reward as it is sent; a decision's reward is the sum of those with different ids."""
+
+    decision: str
+    value: float
+    id: str = ""
+    final: bool = False
+
+
+class Batch(NamedTuple):
+    """The rewards of one request: all are taken in, or none."""
+
+    experiment: Experiment
+    rewards: Sequence[Reward]
+    time: float
+
+
+def take_in(database: Database, batches: Sequence[Batch]) -> list[list[str] | Exception]:
+    """Write the rewards of several requests; return what became of each."""
+    known = _Known(database, [reward.decision for batch in batches for reward in batch.rewards])
+    answers: list[list[str] | Exception] = []
+    for batch in batches:
+        try:
+            answers.append(known.judge(batch))
+        except (Conflict, ValueError) as error:
+            answers.append(error)
+    known.write()
+    return answers
+
+
+class _Known:
+    """What is on record about some decisions, and what is about to be."""
+
+    def __init__(self, database: Database, decisions: Iterable[str]) -> None:
+        self.database = database
+        marks, ids = listed(sorted(set(decisions)))
+        sql = f"SELECT id, sequence FROM decisions WHERE id IN ({marks})"
+        self.sequences: dict[str, int] = {row[0]: row[1] for row in database.rows(sql, ids)}
+        # Locked from here on: the fold passes over them, or was faster and they are late.
+        self.due = _locked(database, sorted(self.sequences.values()))
+        sql = f"SELECT decision, id, value, late, time, final FROM rewards WHERE decision IN ({marks})"
+        self.given: dict[str, Given] = {}
+        for decision, id_, *rest in database.rows(sql, ids):
+            self.given.setdefault(decision, {})[id_] = tuple(rest)
+        self.stored = {(decision, each) for decision, known in self.given.items() for each in known}
+        self.new: dict[tuple[str, str], tuple[Any, ...]] = {}
+        self.final: list[tuple[float, int]] = []
+
+    def judge(self, batch: Batch) -> list[str]:
+        """Say what becomes of each reward of a request; take in all of it or nothing."""
+        given: dict[str, Given] = {}
+        due: dict[int, float] = {}
+        statuses, new = [], {}
+        for reward in batch.rewards:
+            known = given.setdefault(reward.decision, dict(self.given.get(reward.decision, {})))
+            status = self.status(reward.decision, due, batch.time)
+            first = known.get(reward.id)
+            if first is not None:
+                _check_same(reward, first)
+                if first[3] or not reward.final or status == LATE:
+                    statuses.append(DUPLICATE)
+                    continue  # else it is the same reward, which now is known to be the last
+            late, time = (int(status == LATE), batch.time) if first is None else first[1:3]
+            known[reward.id] = (reward.value, late, time, int(reward.final))
+            _check_sum(batch.experiment, reward.decision, known)
+            if reward.final and status == ACCEPTED:
+                due[self.sequences[reward.decision]] = batch.time
+            row = (batch.experiment.id, reward.value, int(reward.final), late, time)
+            new[reward.decision, reward.id] = row
+            statuses.append(status)
+        self.given |= given
+        self.due |= due
+        self.new |= new
+        self.final += [(time, sequence) for sequence, time in due.items()]
+        return statuses
+
+    def write(self) -> None:
+        """Write what was taken in."""
+        for key in self.stored & self.new.keys():
+            self.database.rows("UPDATE rewards SET final = 1 WHERE decision = ? AND id = ?", key)
+        # In one order for all processes: two of them cannot wait for each other.
+        rows = [(*key, *row) for key, row in sorted(self.new.items()) if key not in self.stored]
+        add(self.database, "rewards", rows)
+        by_time: dict[float, list[int]] = defaultdict(list)
+        for time, sequence in self.final:
+            by_time[time].append(sequence)
+        for time, sequences in by_time.items():
+            marks, values = listed(sequences)
+            self.database.rows(
+                f"UPDATE waiting SET due = ? WHERE sequence IN ({marks})", [time, *values]
+            )
+
+    def status(self, decision: str, due: dict[int, float], now: float) -> str:
+        """Return what becomes of an event of a decision that comes now."""
+        sequence = self.sequences.get(decision)
+        if sequence is None:
+            return PARKED
+        end = due.get(sequence, self.due.get(sequence, -math.inf))
+        return ACCEPTED if now < end else LATE
+
+
+def note_shown(
+    database: Database, experiment: Experiment, decisions: Sequence[str], time: float
+) -> list[str]:
+    """Write that decisions were shown; return what became of each."""
+    known = _Known(database, decisions)
+    fresh = {each: known.status(each, {}, time) for each in sorted(set(decisions))}
+    rows = [(each, experiment.id, int(fresh[each] == LATE), time) for each in fresh]
+    new = database.insert_new("shown", "decision, experiment, late, time", rows)
+    statuses = []
+    for decision in decisions:
+        statuses.append(fresh[decision] if decision in new else DUPLICATE)
+        new.discard(decision)
+    return statuses
+
+
+def _locked(database: Database, sequences: list[int]) -> dict[int, float]:
+    """Return until when decisions wait, and keep the fold from them."""
+    if not sequences:
+        return {}
+    marks, values = listed(sequences)
+    sql = f"SELECT sequence, due FROM waiting WHERE sequence IN ({marks}) ORDER BY sequence"
+    return {row[0]: row[1] for row in database.rows(sql + database.lock, values)}
+
+
+def _check_same(reward: Reward, first: tuple[Any, ...]) -> None:
+    """Refuse a reward that contradicts the first one."""
+    value, _, time, _ = first
+    if value == reward.value:
+        return
+    name = f" {reward.id!r}" if reward.id else ""
+    raise Conflict(
+        f"decision {reward.decision} has the reward{name} {value!r} since {time:.3f}: "
+        f"another one, {reward.value!r}, is refused; nothing of this request was taken in"
+    )
+
+
+def _check_sum(experiment: Experiment, decision: str, given: Given) -> None:
+    ends = experiment.settings.reward_range
+    if ends is None:
+        return
+    total = math.fsum(row[0] for row in given.values() if not row[1])
+    if not ends[0] <= total <= ends[1]:
+        raise ValueError(
+            f"reward must be from {ends[0]:g} to {ends[1]:g}, not {total:g} in all for {decision}"
+        )

@@ -1,0 +1,135 @@
+"""What an experiment is: a policy, its arms, and the rules of its rewards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fairx import rules
+from fairx.policies import Policy
+from fairx.settings import KINDS, build, describe
+
+MERITS = ("Affine", "Exponential", "Logistic", "PiecewiseLinear", "Power")
+SOLVERS = ("Exact", "Gradient")
+COUNTING = ("FairXTS", "FairXEG", "FairXUCB", "EG", "Uniform")
+LINEAR = ("FairXLinTS", "FairXLinEG", "LinEG")
+SERVED = {name: KINDS[name] for name in (*COUNTING, *LINEAR, *MERITS, *SOLVERS)}
+LARGEST = 1e9  # of all numbers from outside: their squares and sums stay finite
+
+
+class Settings(NamedTuple):
+    """The settings of an experiment, which never change.
+
+    Parameters
+    ----------
+    policy
+        One whose logs can be evaluated: each arm's chance is known and not just 0 or 1.
+    dimension
+        Of the contexts; 0 without.
+    reward_window_s
+        How long a decision waits for rewards. Then it is mature, and learned from.
+    missing_reward
+        What a decision without rewards counts as; None to learn nothing from it.
+    floor
+        The chance that each arm on offer has at least.
+    reward_range
+        The lowest and highest reward; None where they are not known.
+    requires_shown
+        Whether a decision that was neither shown nor rewarded counts for nothing.
+    """
+
+    policy: Policy[Any]
+    dimension: int = 0
+    reward_window_s: float = 600.0
+    missing_reward: float | None = 0.0
+    floor: float = 0.0
+    reward_range: tuple[float, float] | None = None
+    requires_shown: bool = False
+
+
+def checked(settings: Mapping[str, Any]) -> Settings:
+    """Return the settings that a mapping of plain values describes.
+
+    Examples
+    --------
+    >>> checked({"policy": {"kind": "TS", "prior_std": 1, "reward_std": 1}})
+    Traceback (most recent call last):
+    ValueError: unknown kind 'TS': choose from ...
+    >>> checked({"policy": {"kind": "Uniform"}, "floor": -1}).floor
+    Traceback (most recent call last):
+    ValueError: floor must be a number from 0 to 1, not -1
+    """
+    _bounded("policy", settings["policy"])
+    policy = build(settings["policy"], SERVED)
+    kind = type(policy).__name__
+    if kind not in COUNTING + LINEAR:
+        raise ValueError(f"policy must be one of {', '.join(COUNTING + LINEAR)}, not {kind}")
+    for part, kinds in (("merit", MERITS), ("solver", SOLVERS)):
+        if type(getattr(policy, part, None)).__name__ not in (*kinds, "NoneType"):
+            raise ValueError(f"policy.{part} must be one of {', '.join(kinds)}")
+    if "merit" in getattr(policy, "_fields", ()) and policy.merit is None:
+        raise ValueError(f"policy.merit must be one of {', '.join(MERITS)}, not None")
+    dimension = rules.count("dimension", settings.get("dimension", 0), low=0)
+    if (kind in LINEAR) != (dimension > 0):
+        rule = "at least 1" if kind in LINEAR else "0"
+        raise ValueError(f"dimension must be {rule} for {kind}, not {dimension}")
+    missing = settings.get("missing_reward", 0.0)
+    ends = _range(settings.get("reward_range"))
+    low, high = ends or (-LARGEST, LARGEST)
+    return Settings(
+        policy,
+        dimension,
+        rules.number("reward_window_s", settings.get("reward_window_s", 600.0), 0, LARGEST),
+        None if missing is None else rules.number("missing_reward", missing, low, high),
+        rules.number("floor", settings.get("floor", 0.0), low=0, high=1),
+        ends,
+        bool(settings.get("requires_shown", False)),
+    )
+
+
+def check_floor(floor: float, arms: int) -> None:
+    """Refuse a floor that the arms cannot all have."""
+    if floor * arms > 1:
+        raise ValueError(
+            f"floor must be at most {1 / arms:g} with {arms} arms, not {floor:g}: "
+            "the shares of all arms sum to 1"
+        )
+
+
+def written(settings: Settings) -> dict[str, Any]:
+    """Return the settings as plain values.
+
+    Examples
+    --------
+    >>> checked({"policy": {"kind": "Uniform"}}) == checked(
+    ...     written(checked({"policy": {"kind": "Uniform"}}))
+    ... )
+    True
+    """
+    found = settings._asdict() | {"policy": describe(settings.policy)}
+    return found | {"reward_range": settings.reward_range and list(settings.reward_range)}
+
+
+def dumped(settings: Settings, seed: str) -> str:
+    """Return the settings as the store keeps them."""
+    return json.dumps(written(settings) | {"seed": seed}, sort_keys=True)
+
+
+def _range(ends: Any) -> tuple[float, float] | None:
+    if ends is None:
+        return None
+    low, high = (rules.number("reward_range", end, -LARGEST, LARGEST) for end in ends)
+    if not low < high:
+        raise ValueError(f"reward_range must be the lowest and the highest reward, not {ends!r}")
+    return low, high
+
+
+def _bounded(name: str, value: Any) -> None:
+    """Refuse numbers whose sums or squares could be too large."""
+    if isinstance(value, (Mapping, list)):
+        parts = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, part in parts:
+            _bounded(f"{name}.{key}", part)
+    elif isinstance(value, (int, float)):
+        rules.number(name, value, -LARGEST, LARGEST)

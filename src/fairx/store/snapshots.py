@@ -1,0 +1,102 @@
+"""What deciders hold: the newest fold of the log, immutable and numbered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx.types import Vector
+
+from .database import Database
+from .settings import Settings, checked
+
+ACTIVE, PAUSED, REMOVED = "active", "paused", "removed"
+
+
+class Experiment(NamedTuple):
+    """An experiment as it was created, and whether it is running."""
+
+    id: int
+    name: str
+    status: str  # running, paused or deleted
+    created: float
+    settings: Settings
+    seed: bytes
+
+
+class Arm(NamedTuple):
+    """An arm; its place in the list never changes."""
+
+    name: str
+    status: str
+
+
+class Snapshot(NamedTuple):
+    """All that a decision depends on, beside its id and what is on offer."""
+
+    experiment: Experiment
+    version: int
+    watermark: int  # how many decisions have been learned from
+    time: float
+    arms: tuple[Arm, ...]
+    sums: Vector
+
+    def digest(self) -> str:
+        """Return a digest of all that decisions follow from."""
+        arms = json.dumps(self.arms).encode()
+        return hashlib.sha256(
+            b"%d\0%b\0%b" % (self.watermark, arms, self.sums.tobytes())
+        ).hexdigest()
+
+
+def experiments(database: Database, where: str = "status <> 'deleted'") -> list[Experiment]:
+    """Return the experiments that are there."""
+    sql = f"SELECT id, name, status, created, settings FROM experiments WHERE {where} ORDER BY id"
+    return [_experiment(row) for row in database.rows(sql)]
+
+
+def newest(database: Database, experiment: Experiment) -> Snapshot:
+    """Return the newest snapshot; its parts were committed together."""
+    sql = (
+        "SELECT n.version, n.watermark, n.body, s.time FROM statistics n JOIN snapshots s "
+        "ON s.experiment = n.experiment AND s.version = n.version WHERE n.experiment = ?"
+    )
+    ((version, watermark, body, time),) = database.rows(sql, (experiment.id,))
+    arms = arms_at(database, experiment.id, version)
+    return Snapshot(experiment, version, watermark, time, arms, np.frombuffer(body).copy())
+
+
+def arms_at(database: Database, experiment: int, version: int) -> tuple[Arm, ...]:
+    """Return the arms as of a version: the last change of each counts."""
+    sql = "SELECT place, name, status FROM arms WHERE experiment = ? AND version <= ? ORDER BY version"
+    last = {
+        place: Arm(name, status)
+        for place, name, status in database.rows(sql, (experiment, version))
+    }
+    return tuple(last[place] for place in range(len(last)))
+
+
+def publish(database: Database, snapshot: Snapshot) -> None:
+    """Write the fold and what it is called, in the transaction that made it."""
+    key = snapshot.experiment.id
+    body = snapshot.sums.tobytes()
+    database.rows(
+        "UPDATE statistics SET version = ?, watermark = ?, body = ? WHERE experiment = ?",
+        (snapshot.version, snapshot.watermark, body, key),
+    )
+    database.rows(
+        "INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)",
+        (key, snapshot.version, snapshot.watermark, snapshot.digest(), snapshot.time),
+    )
+    database.announce(key)
+
+
+def _experiment(row: tuple[Any, ...]) -> Experiment:
+    number, name, status, created, text = row
+    settings = json.loads(text)
+    return Experiment(
+        number, name, status, created, checked(settings), bytes.fromhex(settings["seed"])
+    )

@@ -1,0 +1,154 @@
+"""SQLite: one process, one writer that is also the only checkpointer, synced at every commit."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from fairx.errors import BrokenFile
+
+from .database import Row, grouped, listed
+from .tables import VERSION, statements
+from .tables import check_version as check_store
+
+TYPES = {"serial": "INTEGER PRIMARY KEY", "whole": "INTEGER", "real": "REAL", "bytes": "BLOB"}
+# Before these, a commit that races a checkpoint can be lost (sqlite.org/wal.html#walresetbug).
+FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
+
+
+class SQLite:
+    """A connection. Writers hold a lock on PATH.lock, so that there is only one."""
+
+    lock = claim = ""  # there is one writer: nobody to lock out
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, write: bool, vfs: str | None = None
+    ) -> None:
+        import apsw
+
+        check_version(apsw.sqlite_lib_version())
+        self.path = Path(path)
+        self._locked = _only_writer(self.path) if write else None
+        self.connection: Any = None
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        flags = flags if write else apsw.SQLITE_OPEN_READONLY
+        try:
+            self.connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
+            self._prepare(write)
+        except Exception as error:
+            self.close()
+            if isinstance(error, (apsw.NotADBError, apsw.CorruptError)):
+                raise BrokenFile(f"{path} must be a store of fairx: {error}") from error
+            if isinstance(error, apsw.CantOpenError):
+                raise OSError(f"cannot open {path}: {error}") from error
+            raise
+
+    def _prepare(self, write: bool) -> None:
+        self.connection.set_busy_timeout(5000)
+        if not write:
+            self.rows("PRAGMA query_only = ON")
+            return
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 4000"):
+            self.rows(f"PRAGMA {pragma}")
+        with self.transaction():
+            for statement in statements(TYPES):
+                self.rows(statement)
+            self.rows("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
+            ((found,),) = self.rows("SELECT value FROM meta WHERE name = 'version'")
+            check_store(found)
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement and return what it yields."""
+        return list(self.connection.execute(sql, values))
+
+    def insert_new(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> set[str]:
+        """Insert the rows whose first column, an id, is not there yet; return those ids."""
+        marks, ids = listed([row[0] for row in rows])
+        name = columns.partition(",")[0]
+        there = {
+            found
+            for (found,) in self.rows(f"SELECT {name} FROM {table} WHERE {name} IN ({marks})", ids)
+        }
+        new = {row[0]: row for row in reversed(rows) if row[0] not in there}  # the first of each
+        for marks, values in grouped(list(new.values())):
+            self.rows(f"INSERT INTO {table} ({columns}) VALUES {marks}", values)
+        return set(new)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit what is done inside, synced to the disk, or nothing of it."""
+        self.connection.execute("BEGIN IMMEDIATE" if self._locked else "BEGIN")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+
+    def announce(self, experiment: int) -> None:
+        """Nobody else is there."""
+
+    def news(self) -> bool:
+        """Nobody else is there."""
+        return False
+
+    def is_lost(self, error: Exception) -> bool:
+        """Tell whether the file cannot be written: a full disk, a torn cable."""
+        import apsw
+
+        return isinstance(error, (apsw.FullError, apsw.IOError, apsw.CantOpenError))
+
+    def is_transient(self, error: Exception) -> bool:
+        """Nobody else is there to be in the way."""
+        return False
+
+    def close(self) -> None:
+        """Close the connection and let another process write."""
+        try:
+            if self.connection is not None:
+                self.connection.close()
+        finally:
+            if self._locked is not None:
+                self._locked.close()
+
+
+def check_version(version: str) -> None:
+    """Refuse a SQLite that can lose commits.
+
+    Examples
+    --------
+    >>> check_version("3.40.1")
+    Traceback (most recent call last):
+    RuntimeError: SQLite must be 3.51.3 or newer (or 3.50.7, 3.44.6), not 3.40.1: ...
+    """
+    found = tuple(int(part) for part in version.split("."))
+    if found >= FIXED[-1] or any(found[:2] == fixed[:2] and found >= fixed for fixed in FIXED):
+        return
+    raise RuntimeError(
+        f"SQLite must be 3.51.3 or newer (or 3.50.7, 3.44.6), not {version}: older ones can lose "
+        "commits when a checkpoint is under way; pip install --upgrade apsw"
+    )
+
+
+def _only_writer(path: Path) -> IO[str]:
+    """Hold the lock that one process can hold; the system lets go of it when the process ends."""
+    file = path.with_name(path.name + ".lock").open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        holder = file.read().strip() or "unknown"
+        file.close()
+        raise OSError(
+            f"{path} is in use by process {holder}: SQLite serves one process; use "
+            "--store postgresql://... for several"
+        ) from None
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file

@@ -1,0 +1,85 @@
+"""The tables, the same in SQLite and in PostgreSQL. Rows of the log are added, never changed.
+
+`decisions`, `shown`, `rewards`, `arms` and `matured` are the event log; `statistics` is its fold, and
+`snapshots` says what the fold was at each version. `waiting` holds the decisions that are not
+mature; a row of it is also what a reward and the fold lock, so that neither misses the other.
+"""
+
+from __future__ import annotations
+
+from fairx.errors import BrokenFile
+
+VERSION = "1"
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS experiments (
+  id {serial}, name TEXT NOT NULL, settings TEXT NOT NULL, status TEXT NOT NULL,
+  created {real} NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS experiments_name ON experiments (name) WHERE status <> 'deleted';
+CREATE TABLE IF NOT EXISTS arms (
+  experiment {whole} NOT NULL, version {whole} NOT NULL, place {whole} NOT NULL, name TEXT NOT NULL,
+  status TEXT NOT NULL, PRIMARY KEY (experiment, version, place)
+);
+CREATE TABLE IF NOT EXISTS decisions (
+  sequence {serial}, id TEXT NOT NULL UNIQUE, experiment {whole} NOT NULL, time {real} NOT NULL,
+  snapshot {whole} NOT NULL, arm {whole} NOT NULL, slot {whole} NOT NULL,
+  candidates {bytes}, probabilities {bytes} NOT NULL, contexts {bytes},
+  unit TEXT, asked {bytes} NOT NULL, due {real} NOT NULL, erased {real}
+);
+CREATE INDEX IF NOT EXISTS decisions_snapshot ON decisions (experiment, snapshot);
+CREATE INDEX IF NOT EXISTS decisions_unit ON decisions (experiment, unit) WHERE unit IS NOT NULL;
+CREATE TABLE IF NOT EXISTS waiting (
+  sequence {whole} PRIMARY KEY, experiment {whole} NOT NULL, due {real} NOT NULL
+);
+CREATE INDEX IF NOT EXISTS waiting_due ON waiting (experiment, due);
+CREATE TABLE IF NOT EXISTS shown (
+  decision TEXT PRIMARY KEY, experiment {whole} NOT NULL, late {whole} NOT NULL,
+  time {real} NOT NULL
+);
+CREATE TABLE IF NOT EXISTS rewards (
+  decision TEXT NOT NULL, id TEXT NOT NULL, experiment {whole} NOT NULL, value {real} NOT NULL,
+  final {whole} NOT NULL, late {whole} NOT NULL, time {real} NOT NULL, PRIMARY KEY (decision, id)
+);
+CREATE TABLE IF NOT EXISTS matured (
+  experiment {whole} NOT NULL, number {whole} NOT NULL, sequence {whole} NOT NULL UNIQUE,
+  reward {real}, rewards {whole} NOT NULL, time {real} NOT NULL, PRIMARY KEY (experiment, number)
+);
+CREATE TABLE IF NOT EXISTS statistics (
+  experiment {whole} PRIMARY KEY, version {whole} NOT NULL, watermark {whole} NOT NULL,
+  body {bytes} NOT NULL
+);
+CREATE TABLE IF NOT EXISTS snapshots (
+  experiment {whole} NOT NULL, version {whole} NOT NULL, watermark {whole} NOT NULL,
+  digest TEXT NOT NULL, time {real} NOT NULL, PRIMARY KEY (experiment, version)
+);
+CREATE TABLE IF NOT EXISTS checkpoints (
+  experiment {whole} NOT NULL, watermark {whole} NOT NULL, body {bytes} NOT NULL,
+  PRIMARY KEY (experiment, watermark)
+);
+CREATE TABLE IF NOT EXISTS tokens (
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, experiment TEXT,
+  digest TEXT NOT NULL, created {real} NOT NULL, revoked {real}
+);
+CREATE TABLE IF NOT EXISTS actions (
+  id {serial}, time {real} NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
+  experiment TEXT, detail TEXT NOT NULL
+)
+"""
+NAMES = tuple(
+    line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE TABLE IF NOT EXISTS")
+)
+
+
+def check_version(found: str) -> None:
+    """Refuse a store that a newer fairx has written."""
+    if found != VERSION:
+        raise BrokenFile(
+            f"the store must have version {VERSION}, not {found}: it needs another fairx (see Upgrade)"
+        )
+
+
+def statements(types: dict[str, str]) -> list[str]:
+    """Return the statements that create the tables, with the types of one kind of database."""
+    return [part.strip() for part in TABLES.format(**types).split(";")]

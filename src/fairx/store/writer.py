@@ -1,0 +1,142 @@
+"""One thread writes: what many requests ask for goes into one transaction, and is answered after."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from . import points
+from .database import Database
+from .decisions import record
+from .errors import Unavailable
+from .rewards import take_in
+
+DECIDE, REWARD, OTHER = "decide", "reward", "other"
+TOGETHER: dict[str, Callable[[Database, list[Any]], Sequence[Any]]] = {
+    DECIDE: record,
+    REWARD: take_in,
+    OTHER: lambda database, changes: [change(database) for change in changes],
+}
+LARGEST_BATCH = 512
+TRIES = 5  # where another process was in the way
+
+
+class Job(NamedTuple):
+    """Something to write, and whom to tell."""
+
+    kind: str
+    asked: Any  # (decision, due), Batch, or a function of the database
+    done: Any
+
+
+class Writer:
+    """Owns the connection that writes, and commits in groups.
+
+    Parameters
+    ----------
+    connect
+        Opens the connection; called again when it breaks.
+    tell
+        Is handed the outcomes of one transaction, (done, outcome) each, after its commit. An
+        outcome is an answer or an exception.
+    """
+
+    def __init__(
+        self, connect: Callable[[], Database], tell: Callable[[list[tuple[Any, Any]]], None]
+    ) -> None:
+        self._connect, self._tell = connect, tell
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self.database: Database | None = connect()
+        self.healthy = True
+        self._thread = threading.Thread(target=self._run, name="fairx writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, kind: str, asked: Any, done: Any) -> None:
+        """Ask for something to be written; `tell` gets its outcome with `done`."""
+        self._queue.put(Job(kind, asked, done))
+
+    def waiting(self) -> int:
+        """Return how many requests wait to be written."""
+        return self._queue.qsize()
+
+    def close(self) -> None:
+        """Write what was asked for, then stop."""
+        self._queue.put(None)
+        self._thread.join()
+        if self.database is not None:
+            self.database.close()
+
+    def _run(self) -> None:
+        going = True
+        while going:
+            jobs, going = self._gathered()
+            if jobs:
+                outcomes = self._written(jobs)
+                points.reach("before_acknowledge")
+                self._tell([(job.done, o) for job, o in zip(jobs, outcomes, strict=True)])
+
+    def _gathered(self) -> tuple[list[Job], bool]:
+        """Wait for a job, and take all that have come meanwhile."""
+        job = self._queue.get()
+        jobs: list[Job] = []
+        while job is not None:
+            jobs.append(job)
+            if len(jobs) == LARGEST_BATCH:
+                return jobs, True
+            try:
+                job = self._queue.get_nowait()
+            except queue.Empty:
+                return jobs, True
+        return jobs, False
+
+    def _written(self, jobs: list[Job]) -> list[Any]:
+        """Write jobs in one transaction; where one spoils it, each in its own."""
+        for tries_left in reversed(range(TRIES)):
+            try:
+                return self._transaction(jobs)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the others must not suffer
+                if self.database is None:
+                    return [error] * len(jobs)
+                if not (tries_left and self.database.is_transient(error)) and len(jobs) == 1:
+                    return [error]
+                if not self.database.is_transient(error):
+                    break
+        return [outcome for job in jobs for outcome in self._written([job])]
+
+    def _transaction(self, jobs: list[Job]) -> list[Any]:
+        database = self._connected()
+        outcomes: dict[int, Any] = {}
+        points.reach("before_write")
+        try:
+            with database.transaction():
+                for kind, together in TOGETHER.items():
+                    places = [i for i, job in enumerate(jobs) if job.kind == kind]
+                    if places:
+                        found = together(database, [jobs[i].asked for i in places])
+                        outcomes.update(zip(places, found, strict=True))
+                points.reach("before_commit")
+        except Exception as error:
+            self._lost(error)
+            raise
+        points.reach("after_commit")
+        return [outcomes[i] for i in range(len(jobs))]
+
+    def _connected(self) -> Database:
+        """Return the connection, a new one if the last one broke."""
+        if self.database is None:
+            try:
+                self.database = self._connect()
+            except Exception as error:
+                raise Unavailable(f"the store cannot be reached: {error}") from error
+            self.healthy = True
+        return self.database
+
+    def _lost(self, error: Exception) -> None:
+        """Give up a connection that is broken, so that the next transaction opens another."""
+        if self.database is None or not self.database.is_lost(error):
+            return
+        self.healthy, broken, self.database = False, self.database, None
+        broken.close()
+        raise Unavailable(f"the store cannot be reached: {error}") from error
