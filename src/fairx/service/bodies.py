@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 # No control characters, which PostgreSQL and pages dislike. Python's `$` lets a newline follow.
 END = r"(?!\n)$"
-TEXT = r"^[^\x00-\x1f\x7f\ud800-\udfff]+" + END
+TEXT = r"^[^\x00-\x1f\x7f]+" + END
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*" + END
 LARGEST = 2**31 - 1  # of whole numbers, before any limit
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=NAME)]
@@ -17,6 +17,13 @@ ArmName = Annotated[str, Meta(min_length=1, max_length=1000, pattern=TEXT)]
 Key = Annotated[str, Meta(min_length=1, max_length=1000, pattern=TEXT)]
 RewardName = Annotated[str, Meta(max_length=1000, pattern=TEXT.replace("+", "*"))]
 Number = Annotated[float, Meta(ge=-1e9, le=1e9)]
+POLICY = {
+    "kind": "FairXTS",
+    "merit": {"kind": "Exponential", "steepness": 10.0},
+    "prior_std": 1.0,
+    "reward_std": 0.5,
+}
+Policy = Annotated[dict[str, Any], Meta(description="A policy and its settings", examples=[POLICY])]
 Role = Literal["decide", "reward", "read", "admin"]
 
 
@@ -25,7 +32,7 @@ class NewExperiment(Struct, forbid_unknown_fields=True):
 
     name: Name
     arms: Annotated[list[ArmName], Meta(min_length=1)]
-    policy: dict[str, Any]
+    policy: Policy
     dimension: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
     reward_window_s: Annotated[float, Meta(ge=0, le=1e9)] = 600.0
     missing_reward: Number | None = 0.0

@@ -54,7 +54,7 @@ WORDS = (
     (r"Object missing required field (.*)", "{0}.{1} must be given"),
     (r"Object contains unknown field (.*)", "{0}.{1} must be left out: it is not a field here"),
     (r"Invalid enum value (.*)", "{0} must be one of a few words, not {1}: see /openapi.json"),
-    (r"Number out of range", "{0} must be finite"),
+    (r"(?:Number|Integer value) out of range", "{0} must be a finite number, and not so large"),
 )
 WORD = re.compile(r"^([a-z_]\w*(?:[.\[]\S*)?) must ")
 

@@ -132,7 +132,7 @@ async def resume(call: Call) -> Any:
 
 
 async def delete(call: Call) -> Any:
-    """End an experiment and free its name; its log stays in the store."""
+    """End an experiment with its tokens, and free its name; its log stays in the store."""
     await _set_status(call, "deleted")
 
 
@@ -248,12 +248,15 @@ async def revoke_token(call: Call) -> Any:
 
 
 async def _set_status(call: Call, status: str) -> Any:
-    experiment = call.live.decider(call.name).snapshot.experiment
-    await call.live.change(
-        lambda database: set_status(
-            database, experiment, status, call.live.clock(), call.grant.name
-        )
-    )
+    experiment, now = call.live.decider(call.name).snapshot.experiment, call.live.clock()
+
+    def write(database: Any) -> None:
+        set_status(database, experiment, status, now, call.grant.name)
+        if status == "deleted":  # the next experiment of this name is another
+            sql = "UPDATE tokens SET revoked = ? WHERE experiment = ? AND revoked IS NULL"
+            database.rows(sql, (now, experiment.name))
+
+    await call.live.change(write)
     await call.live.reload()
     return None if status == "deleted" else await get_experiment(call)
 

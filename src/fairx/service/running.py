@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -31,6 +32,7 @@ class Options(NamedTuple):
     refresh: float = 0.25
     limits: Limits = Limits()
     secret_file: Path | None = None
+    demo: bool = False
 
 
 def secret_of(store: Store, file: Path | None) -> bytes:
@@ -79,16 +81,38 @@ def application(options: Options) -> Any:
 def run(options: Options) -> None:
     """Serve until told to stop; what was asked for before that is answered."""
     import uvicorn
+    import uvloop
 
     logging.basicConfig(level=logging.INFO, handlers=[_handler()], force=True)
-    logging.getLogger("uvicorn.error").handlers.clear()
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # the visitors of the demonstration
     # The writer waits for no longer than this when the event loop is busy.
     sys.setswitchinterval(0.0005)
     config = uvicorn.Config(
         application(options), host=options.host, port=options.port, access_log=False,
         log_config=None, timeout_graceful_shutdown=10, server_header=False, lifespan="on",
     )  # fmt: skip
-    uvicorn.Server(config).run()
+    server = uvicorn.Server(config)
+    try:
+        uvloop.run(_demonstrated(server, options) if options.demo else server.serve())
+    except KeyboardInterrupt:  # comes again after a graceful stop
+        LOGGER.info("stopped")
+    if not server.started:
+        raise OSError(f"cannot serve on {options.host}:{options.port}: see the line above")
+
+
+async def _demonstrated(server: Any, options: Options) -> None:
+    """Serve, with visitors of our own."""
+    from .demo import traffic
+
+    serving = asyncio.create_task(server.serve())
+    while not (server.started or serving.done()):
+        await asyncio.sleep(0.05)
+    address = f"http://{options.host}:{options.port}"
+    sys.stderr.write(f"fairx: the dashboard is at {address}/ (simulated traffic; Ctrl-C stops)\n")
+    visiting = asyncio.create_task(traffic(address, from_environment("FAIRX_ADMIN_TOKEN"), seed=1))
+    await serving
+    visiting.cancel()
+    await asyncio.gather(visiting, return_exceptions=True)
 
 
 class JsonLines(logging.Formatter):

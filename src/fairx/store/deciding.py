@@ -41,6 +41,11 @@ def decide(policy, state, arms, contexts, policy_keys, choice_keys, floor, norma
     return choose(out, uniform(choice_keys, 0))
 
 
+def _is_array(contexts: Any, shape: tuple[int, int]) -> bool:
+    """Tell whether contexts are an array that needs no closer look to be one of this shape."""
+    return isinstance(contexts, np.ndarray) and contexts.shape == shape
+
+
 @entry
 def draw(choice_keys, out):  # type: ignore[no-untyped-def]
     """Return the position drawn from probabilities that are known."""
@@ -135,11 +140,12 @@ class Decider:
             raise ValueError(
                 f"contexts must be given: this experiment has dimension {self.dimension}"
             )
-        found = rules.array(
-            "contexts", contexts, (rows, self.dimension), "one row per arm on offer"
-        )
-        if np.abs(found).max() > LARGEST:
-            raise ValueError(f"contexts must be from -{LARGEST:g} to {LARGEST:g}")
+        shape = (rows, self.dimension)
+        found = np.asarray(contexts, np.float64, order="C") if _is_array(contexts, shape) else None
+        if found is None or not np.abs(found).max() <= LARGEST:
+            found = rules.array("contexts", contexts, shape, "one row per arm on offer")
+            if np.abs(found).max() > LARGEST:
+                raise ValueError(f"contexts must be from -{LARGEST:g} to {LARGEST:g}")
         return found
 
     def _compile(self) -> None:

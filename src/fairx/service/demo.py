@@ -1,0 +1,76 @@
+"""Simulated traffic for `fairx serve --demo`: visitors, clicks that come late, twice or never."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Coroutine
+from typing import Any
+
+from fairx.client import AsyncClient, AsyncHandle, Conflict, ServiceError
+from fairx.merit import Exponential
+from fairx.policies import FairXLinTS, FairXTS
+
+ARTICLES = {
+    "Harbour opens": 0.62, "Night train returns": 0.58, "Chess final": 0.55, "Storm warning": 0.5,
+    "New bakery": 0.47, "Bridge repairs": 0.42, "Council vote": 0.33, "Parking rules": 0.25,
+}  # fmt: skip
+SONGS = 12
+DIMENSION = 6
+WINDOW = 8.0  # seconds; a real site would wait for hours
+RATE = 40.0  # decisions a second and experiment
+
+
+async def traffic(address: str, token: str | None, seed: int) -> None:
+    """Create two experiments, where they are not there, and visit them until cancelled."""
+    rng = random.Random(seed)
+    async with AsyncClient(address, token) as client:
+        news, radio = client.experiment("demo-news"), client.experiment("demo-radio")
+        merit = Exponential(6)
+        await _created(news.create(list(ARTICLES), FairXTS(merit, 0.3, 0.5), reward_window_s=WINDOW,
+                                   floor=0.02, reward_range=(0.0, 1.0)))  # fmt: skip
+        songs = [f"Song {number}" for number in range(1, SONGS + 1)]
+        await _created(radio.create(songs, FairXLinTS(merit, 0.5, 0.5), dimension=DIMENSION,
+                                    reward_window_s=WINDOW, reward_range=(0.0, 1.0)))  # fmt: skip
+        tastes = {song: [rng.gauss(0, 0.4) for _ in range(DIMENSION)] for song in songs}
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await asyncio.sleep(rng.expovariate(RATE))
+                group.create_task(_quietly(_read(news, rng)))
+                group.create_task(_quietly(_listen(radio, rng, tastes)))
+
+
+async def _read(news: AsyncHandle, rng: random.Random) -> None:
+    choice = await news.decide()
+    await news.shown(choice.decision)
+    if rng.random() < 0.05:
+        return  # closed the page: no reward ever comes
+    await asyncio.sleep(min(rng.expovariate(0.7), 2 * WINDOW))  # sometimes too late
+    clicked = float(rng.random() < ARTICLES[choice.arm])
+    for _ in range(2 if rng.random() < 0.1 else 1):  # a browser that sends twice
+        await news.reward(choice.decision, clicked, final=True)
+
+
+async def _listen(radio: AsyncHandle, rng: random.Random, tastes: dict[str, list[float]]) -> None:
+    mood = [rng.gauss(0, 1) for _ in range(DIMENSION)]
+    rows = [[t * m for t, m in zip(taste, mood, strict=True)] for taste in tastes.values()]
+    choice = await radio.decide(contexts=rows)
+    liked = 0.5 + 0.25 * sum(rows[list(tastes).index(choice.arm)])
+    await asyncio.sleep(rng.expovariate(2.0))
+    await radio.reward(choice.decision, float(rng.random() < liked), final=True)
+
+
+async def _created(create: Coroutine[Any, Any, Any]) -> None:
+    """Create an experiment, unless it is there from last time."""
+    try:
+        await create
+    except Conflict:
+        return
+
+
+async def _quietly(visit: Coroutine[Any, Any, None]) -> None:
+    """Let a visitor go away who is not served."""
+    try:
+        await visit
+    except ServiceError:
+        return
