@@ -30,7 +30,7 @@ from open_loop import Summary, decisions, load, wait_for
 from traffic import HOST, Request
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-import postgres_cluster
+import postgres_cluster  # noqa: E402
 
 MERIT = {"kind": "Exponential", "steepness": 4}
 COUNTED = {"kind": "FairXTS", "merit": MERIT, "prior_std": 0.5, "reward_std": 0.5}
@@ -56,14 +56,13 @@ def serve(store: str, port: int, logged: bool) -> None:
     """Serve; where nothing is logged, decisions are answered as if they had been written."""
     import os
 
-    import uvicorn
-
-    from fairx.service.running import Options, application
+    from fairx.service.running import Options, application, run
     from fairx.store.decisions import Recorded
     from fairx.store.writer import DECIDE
 
     os.environ["FAIRX_SECRET"] = SECRET
-    app = application(Options(store, auth=False))
+    options = Options(store, port=port, auth=False)
+    app = application(options)
     if not logged:
         write = app.live.write
 
@@ -75,8 +74,7 @@ def serve(store: str, port: int, logged: bool) -> None:
             return future
 
         app.live.write = answered
-    sys.setswitchinterval(0.0005)
-    uvicorn.run(app, port=port, access_log=False, log_level="warning")
+    run(options, app)
 
 
 def create(port: int, name: str, policy: dict[str, Any], window: float = 600.0) -> None:

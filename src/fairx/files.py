@@ -36,11 +36,11 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
-    _sync_directory(target.parent)
+    sync_directory(target.parent)
 
 
-def _sync_directory(directory: Path) -> None:
-    """Make the replacement itself durable, where the system can."""
+def sync_directory(directory: Path) -> None:
+    """Make new names in a directory durable, where the system can."""
     try:
         handle = os.open(directory, os.O_RDONLY)
     except OSError:  # Windows cannot open a directory

@@ -20,8 +20,8 @@ def add_to(subparsers: Any) -> None:
         "serve", help="serve decisions over HTTP", description=DESCRIPTION
     )
     serve.add_argument(
-        "--store", default="sqlite:///fairx.db", metavar="ADDRESS",
-        help="sqlite:///PATH or postgresql://... (sqlite:///fairx.db)",
+        "--store", metavar="ADDRESS",
+        help="sqlite:///PATH or postgresql://... (sqlite:///fairx.db, fairx-demo.db with --demo)",
     )  # fmt: skip
     serve.add_argument("--host", default="127.0.0.1", help="(127.0.0.1)")
     serve.add_argument("--port", type=int, default=8000, help="(8000)")
@@ -48,12 +48,10 @@ def run_serve(options: argparse.Namespace) -> int:
         raise ImportError(f"fairx serve needs {error.name}: pip install 'fairx[serve]'") from error
     limits = checked(Limits(*(getattr(options, f"limit_{name}") for name in Limits._fields)))
     refresh = rules.positive("refresh", options.refresh)
-    run(
-        Options(
-            options.store, options.host, options.port, not (options.no_auth or options.demo), refresh, limits,
-            options.secret_file, options.demo,
-        )
-    )  # fmt: skip
+    store = options.store or f"sqlite:///{'fairx-demo' if options.demo else 'fairx'}.db"
+    auth = not (options.no_auth or options.demo)
+    where = (options.host, options.port)
+    run(Options(store, *where, auth, refresh, limits, options.secret_file, options.demo))
     return 0
 
 
@@ -84,7 +82,7 @@ def run_verify(options: argparse.Namespace) -> int:
     if len(found.problems) > SHOWN:
         print(f"and {len(found.problems) - SHOWN:,} more")
     print(
-        f"{found.decisions:,} decisions of {found.experiments} experiments made again, "
+        f"{found.decisions - found.erased:,} decisions of {found.experiments} experiments made again, "
         f"{found.snapshots:,} snapshots rebuilt from {found.matured:,} mature decisions: "
         f"{len(found.problems):,} problems"
     )

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from . import access, hot
 from .audits import Audits
 from .bodies import ENCODER
+from .calls import Call
 from .failures import Refused, Reply, internal, reply_to
 from .live import Live
 from .openapi import document
-from .routes import ROUTES, Bytes, Call, E, Route
+from .replies import ALWAYS, not_served, response, sent
+from .routes import ROUTES, E, Route
 
 LOGGER = logging.getLogger("fairx")
 JSON = (b"content-type", b"application/json")
-ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 PREFIX = E + "/"
-PART = 1 << 18  # bytes of a file sent at once
 HOT: dict[str, tuple[str, Callable[[Live, str, bytes], Awaitable[bytes]]]] = {
     "decide": (access.DECIDE, hot.decide),
     "rewards": (access.REWARD, hot.rewards),
@@ -45,11 +43,11 @@ class Application:
     ) -> None:
         self.live, self.audits = live, Audits(live)
         described = Reply(200, ENCODER.encode(document()))
-        routes = [StarletteRoute("/openapi.json", lambda _: _sent(described)), *self._routes()]
+        routes = [StarletteRoute("/openapi.json", lambda _: sent(described)), *self._routes()]
         self._rest = Starlette(
             routes=[*routes, *(pages(live, self.audits) if pages else [])],
             lifespan=self._lifespan,
-            exception_handlers={HTTPException: _not_served},  # type: ignore[dict-item]
+            exception_handlers={HTTPException: not_served},  # type: ignore[dict-item]
         )
         self._rest.router.redirect_slashes = False
 
@@ -109,9 +107,9 @@ class Application:
                 body = decoder.decode(await self._body(request.receive)) if decoder else None
                 query = _query(request, route)
                 call = Call(self.live, self.audits, grant, request.path_params, query, body)
-                return _response(route, await handler(call))
+                return response(route.status, await handler(call))
             except Exception as error:  # noqa: BLE001 - answered and logged
-                return _sent(self._failed(error, request.url.path))
+                return sent(self._failed(error, request.url.path))
 
         return endpoint
 
@@ -146,6 +144,8 @@ class Application:
         if reply is None:
             LOGGER.error("internal error", exc_info=error, extra={"path": path})
             reply = internal()
+        if reply.status == 503:
+            LOGGER.warning("store unavailable", extra={"path": path, "error": str(error)})
         self.live.metrics.failed(str(reply.status))
         return reply
 
@@ -154,15 +154,16 @@ class Application:
         await self.live.start()
         yield
         await self.live.stop()
+        self.audits.close()
 
 
 def _authorization(scope: Any) -> bytes | None:
     """Return the header; refuse what a page of another site has a browser send in its user's name."""
     headers = dict(scope["headers"])
     origin = headers.get(b"origin")
-    if origin is not None and scope["method"] not in ("GET", "HEAD"):
-        if origin.partition(b"://")[2] != headers.get(b"host"):
-            raise Refused(403, "forbidden", "requests must not come from pages of another site")
+    foreign = origin is not None and origin.partition(b"://")[2] != headers.get(b"host")
+    if foreign and scope["method"] not in ("GET", "HEAD"):
+        raise Refused(403, "forbidden", "requests must not come from pages of another site")
     return headers.get(b"authorization")
 
 
@@ -181,47 +182,3 @@ def _query(request: Request, route: Route) -> dict[str, str]:
             allowed = f"choose from {', '.join(route.query)}" if route.query else "it takes none"
             raise ValueError(f"query must not have {name!r}: {allowed}")
     return dict(request.query_params)
-
-
-def _response(route: Route, found: Any) -> Response:
-    if route.status == 204:
-        return Response(status_code=204, headers=_headers(ALWAYS))
-    if not isinstance(found, Bytes):
-        return _sent(Reply(route.status, ENCODER.encode(found)))
-    if isinstance(found.body, Path):
-        return _sent_file(found.body, found.kind)
-    return Response(found.body, headers=_headers(ALWAYS), media_type=found.kind)
-
-
-def _sent_file(path: Path, kind: str) -> Response:
-    """Send a file whose name is gone already: nothing stays behind, whatever happens."""
-    file = path.open("rb")
-    path.unlink()
-    path.parent.rmdir()
-    size = str(os.fstat(file.fileno()).st_size)
-    named = {"content-length": size, "content-disposition": f'attachment; filename="{path.name}"'}
-
-    def parts() -> Iterator[bytes]:
-        with file:
-            while part := file.read(PART):
-                yield part
-
-    return StreamingResponse(parts(), headers=_headers(ALWAYS) | named, media_type=kind)
-
-
-def _sent(reply: Reply) -> Response:
-    headers = _headers((*ALWAYS, *reply.headers))
-    return Response(reply.body, reply.status, headers, media_type="application/json")
-
-
-def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    return {key.decode(): value.decode() for key, value in pairs}
-
-
-async def _not_served(request: Request, error: HTTPException) -> Response:
-    """Answer a path or method that is not there, in the one shape of errors."""
-    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "refused")
-    message = f"{request.method} {request.url.path} is not served here: see /openapi.json"
-    found = reply_to(Refused(error.status_code, code, message, dict(error.headers or {})))
-    assert found is not None
-    return _sent(found)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairx.auditing import audit
 from fairx.auditing.result import Audit
-from fairx.store.database import Database
+from fairx.logs import read
 from fairx.store.errors import Conflict
 from fairx.store.snapshots import Snapshot
 
 from .live import Live
-from .logbook import audited
+from .logbook import Spool
 
 KEPT = 100  # audits
 FRESH = 2.0  # seconds
@@ -26,6 +27,9 @@ class Question(NamedTuple):
     alpha: float = 0.05
     low: float | None = None
     high: float | None = None
+
+
+PLAIN = Question()
 
 
 class Audited(NamedTuple):
@@ -43,8 +47,14 @@ class Audits:
         self._live = live
         self._kept: dict[Any, tuple[float, Audited]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        self._spools: dict[int, Spool] = {}
 
-    async def of(self, name: str, question: Question = Question()) -> Audited:
+    def close(self) -> None:
+        """Remove what was kept for the next audit."""
+        for spool in self._spools.values():
+            spool.close()
+
+    async def of(self, name: str, question: Question = PLAIN) -> Audited:
         """Return the audit of an experiment, as of a few seconds ago at most if it is quick."""
         snapshot = self._live.decider(name).snapshot
         key = (snapshot.experiment.id, question)
@@ -53,7 +63,12 @@ class Audits:
             if kept is not None and (time.monotonic() < until or kept.snapshot == snapshot.version):
                 return kept
             begun, now = time.monotonic(), self._live.clock()
-            found = await self._live.read(lambda database: _audited(database, snapshot, question))
+            if snapshot.experiment.id not in self._spools:
+                self._spools[snapshot.experiment.id] = Spool(snapshot.experiment)
+            spool = self._spools[snapshot.experiment.id]
+            found = await self._live.read(
+                lambda database: _audited(spool.extend(database), snapshot, question)
+            )
             kept = Audited(found, snapshot.version, now)
             took = time.monotonic() - begun
             while len(self._kept) >= KEPT:  # the questions are the clients': forget the oldest
@@ -62,18 +77,24 @@ class Audits:
             return kept
 
 
-def _audited(database: Database, snapshot: Snapshot, question: Question) -> Audit:
+def _audited(folder: Path | None, snapshot: Snapshot, question: Question) -> Audit:
     settings = snapshot.experiment.settings
     merit = getattr(settings.policy, "merit", None)
     if merit is None:
         kind = type(settings.policy).__name__
         raise Conflict(f"the audit needs a merit, but policy {kind} has none")
-    log = audited(database, snapshot.experiment)
-    if log is None:
+    if folder is None:
         raise Conflict("nothing can be audited yet: no decision is mature")
     low, high = settings.reward_range or (0.0, 1.0)
     ends = (
         low if question.low is None else question.low,
         high if question.high is None else question.high,
     )
-    return audit(log, merit, alpha=question.alpha, rewards=ends, floor=settings.floor)
+    log = read(folder)
+    try:
+        found = audit(log, merit, alpha=question.alpha, rewards=ends, floor=settings.floor)
+    finally:
+        log.connection.close()
+    # Late rewards are not in this log: they were not learned from. The status counts them.
+    arms = tuple(arm._replace(late=None) for arm in found.arms)
+    return found._replace(source=f"experiment {snapshot.experiment.name}", arms=arms)

@@ -66,7 +66,7 @@ def reply_to(error: Exception) -> Reply | None:
     for kind, status, code, field in CODES:
         if isinstance(error, kind):
             headers = {"retry-after": "1"} if status == 503 else {}
-            message = f"body must be JSON: {error}" if status == 400 else _worded(str(error))
+            message = _message(status, str(error))
             return _reply(status, code, message, _field(message) or field, headers)
     return None
 
@@ -83,6 +83,12 @@ def _reply(
 ) -> Reply:
     body = ENCODER.encode(Failure(Problem(code, message, field)))
     return Reply(status, body, tuple((k.encode(), v.encode()) for k, v in headers.items()))
+
+
+def _message(status: int, said: str) -> str:
+    if status == 503:  # the database's words, with addresses in them, are for the log
+        return "the store cannot be reached: trying again is safe"
+    return f"body must be JSON: {said}" if status == 400 else _worded(said)
 
 
 def _worded(message: str) -> str:

@@ -87,9 +87,8 @@ async def _recorded(live: Live, decider: Decider, asked: Decide, ids: list[str])
         for row in stored:
             check_same(Decision(*row[:-1]), row[-1], digest)
         return [Recorded(Decision(*found[each][:-1]), True) for each in ids]
-    if len(jobs) == 1:
-        return [await live.write(DECIDE, jobs[0])]
-    return list(await asyncio.gather(*(live.write(DECIDE, job) for job in jobs)))
+    first = await live.write(DECIDE, jobs[0])  # where the key is refused, nothing is written
+    return [first, *await asyncio.gather(*(live.write(DECIDE, job) for job in jobs[1:]))]
 
 
 def _made(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import queue
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -16,8 +14,9 @@ from starlette.concurrency import run_in_threadpool
 from fairx.store import Store
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
-from fairx.store.errors import NotFound
+from fairx.store.errors import NotFound, Unavailable
 from fairx.store.folding import AT_ONCE, fold
+from fairx.store.identity import check_secret
 from fairx.store.snapshots import Experiment, Snapshot, experiments, newest
 from fairx.store.writer import OTHER, Writer
 
@@ -61,15 +60,19 @@ class Live:
         self._readers: queue.SimpleQueue[Database] = queue.SimpleQueue()
         self._tasks: list[asyncio.Task[None]] = []
         self.ready = False
+        self._caught_up = 0.0
 
     async def start(self) -> None:
         """Open the store, load the newest snapshots, and begin to fold."""
         self._loop = asyncio.get_running_loop()
         self._writer = await run_in_threadpool(Writer, self.store.writer, self._tell)
+        try:
+            await self.change(lambda database: check_secret(database, self.secret))
+        except BaseException:
+            await run_in_threadpool(self._writer.close)
+            raise
         await self.reload()
         self._tasks = [asyncio.create_task(self._fold_forever())]
-        gc.collect()
-        gc.freeze()  # what is here now stays: looking through it again took tens of milliseconds
         self.ready = True
 
     async def stop(self) -> None:
@@ -78,9 +81,9 @@ class Live:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await run_in_threadpool(self._writer.close)
         while not self._readers.empty():
             self._readers.get_nowait().close()
+        await run_in_threadpool(self._writer.close)  # the last one, which empties SQLite's log
 
     @property
     def healthy(self) -> bool:
@@ -137,6 +140,14 @@ class Live:
                 self.hold(snapshot)
         await self.change(self.access.load)
 
+    async def catch_up(self) -> bool:
+        """Load what other processes may have added, at most once a second; tell whether it did."""
+        if self.store.path is not None or time.monotonic() < self._caught_up + 1.0:
+            return False
+        self._caught_up = time.monotonic()
+        await self.reload()
+        return True
+
     async def fold(self) -> bool:
         """Fold what is mature once; tell whether there may be more."""
         more = False
@@ -171,24 +182,34 @@ class Live:
         self._loop.call_soon_threadsafe(_resolve, outcomes)
 
     def _read(self, function: Callable[[Database], T]) -> T:
-        with self._reader() as database, database.transaction():
-            return function(database)
-
-    @contextmanager
-    def _reader(self) -> Iterator[Database]:
+        """Read by a connection that is free; where it turns out dead, by a new one."""
         try:
             database = self._readers.get_nowait()
         except queue.Empty:
-            database = self.store.reader()
+            return self._read_by(self._connected(), function)
         try:
-            yield database
+            return self._read_by(database, function)
+        except Unavailable:
+            return self._read_by(self._connected(), function)
+
+    def _read_by(self, database: Database, function: Callable[[Database], T]) -> T:
+        try:
+            with database.transaction():
+                found = function(database)
         except Exception as error:
             if database.is_lost(error):
                 database.close()
-                raise
+                raise Unavailable(f"the store cannot be reached: {error}") from error
             self._readers.put(database)
             raise
         self._readers.put(database)
+        return found
+
+    def _connected(self) -> Database:
+        try:
+            return self.store.reader()
+        except Exception as error:
+            raise Unavailable(f"the store cannot be reached: {error}") from error
 
 
 def _resolve(outcomes: list[tuple[asyncio.Future[Any], Any]]) -> None:

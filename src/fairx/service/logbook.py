@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import shutil
+import tempfile
+import weakref
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,14 +19,20 @@ from fairx.store.database import Database
 from fairx.store.snapshots import ACTIVE, Experiment, arms_at
 
 CHUNK = 20_000
-ROWS = """
-SELECT d.sequence, d.id, d.time, d.snapshot, d.arm, d.slot, d.candidates, d.probabilities,
-  m.number, m.reward, m.rewards,
+COLUMNS = "d.id, d.time, d.snapshot, d.arm, d.slot, d.candidates, d.probabilities, m.number, m.reward, m.rewards"
+SHOWN = "(SELECT s.time FROM shown s WHERE s.decision = d.id AND s.late = 0)"
+ALL = f"""
+SELECT d.sequence, {COLUMNS},
   (SELECT max(r.time) FROM rewards r WHERE r.decision = d.id AND r.late = 0),
-  (SELECT count(*) FROM rewards r WHERE r.decision = d.id AND r.late = 1),
-  (SELECT s.time FROM shown s WHERE s.decision = d.id AND s.late = 0)
-FROM decisions d {join} JOIN matured m ON m.sequence = d.sequence
+  (SELECT count(*) FROM rewards r WHERE r.decision = d.id AND r.late = 1), {SHOWN}
+FROM decisions d LEFT JOIN matured m ON m.sequence = d.sequence
 WHERE d.experiment = ? AND d.sequence > ? ORDER BY d.sequence LIMIT ?
+"""
+MATURE = f"""
+SELECT m.number, {COLUMNS},
+  (SELECT max(r.time) FROM rewards r WHERE r.decision = d.id AND r.late = 0), NULL, {SHOWN}
+FROM matured m JOIN decisions d ON d.sequence = m.sequence
+WHERE m.experiment = ? AND m.number > ? ORDER BY m.number LIMIT ?
 """
 PLAIN = pa.list_(pa.string())
 
@@ -34,76 +42,113 @@ class _Offers(NamedTuple):
 
     database: Database
     experiment: Experiment
-    places: dict[tuple[bytes | None, int], int]
-    lists: list[list[str]]
+    known: dict[tuple[bytes | None, int], int]
+    numbers: dict[tuple[str, ...], int]
 
     def number(self, candidates: bytes | None, snapshot: int) -> int:
         """Return the number of the set that a decision was made from."""
         key = (candidates, 0 if candidates is not None else snapshot)
-        if key not in self.places:
-            self.places[key] = len(self.lists)
-            self.lists.append(self._names(candidates, snapshot))
-        return self.places[key]
+        found = self.known.get(key)
+        if found is None:
+            names = self._names(candidates, snapshot)
+            found = self.known[key] = self.numbers.setdefault(names, len(self.numbers))
+        return found
 
-    def _names(self, candidates: bytes | None, snapshot: int) -> list[str]:
+    def _names(self, candidates: bytes | None, snapshot: int) -> tuple[str, ...]:
         arms = arms_at(self.database, self.experiment.id, snapshot)
         if candidates is None:
-            return [arm.name for arm in arms if arm.status == ACTIVE]
-        return [arms[place].name for place in np.frombuffer(candidates, "<i4")]
-
-
-def tables(database: Database, experiment: Experiment, *, mature: bool) -> Iterator[pa.Table]:
-    """Yield the log in pieces: all decisions, or those that were learned from."""
-    offers, last = _Offers(database, experiment, {}, []), 0
-    sql = ROWS.format(join="" if mature else "LEFT")
-    while rows := database.rows(sql, (experiment.id, last, CHUNK)):
-        last = rows[-1][0]
-        if mature and experiment.settings.requires_shown:
-            rows = [row for row in rows if row[10] or row[13] is not None]
-        if rows:
-            yield _table(rows, offers, experiment)
-
-
-def audited(database: Database, experiment: Experiment) -> pa.Table | None:
-    """Return the log of all decisions that are mature, as the audit reads it fastest."""
-    found = list(tables(database, experiment, mature=True))
-    return pa.concat_tables(found).unify_dictionaries() if found else None
+            return tuple(arm.name for arm in arms if arm.status == ACTIVE)
+        return tuple(arms[place].name for place in np.frombuffer(candidates, "<i4"))
 
 
 def export(database: Database, experiment: Experiment, path: str | os.PathLike[str]) -> int:
     """Write the log to a Parquet file, whole or not at all; return how many decisions it has."""
-    count = 0
-    with replaced(path) as file, pq.ParquetWriter(file, _schema(), compression="zstd") as writer:
-        for table in tables(database, experiment, mature=False):
-            place = table.schema.get_field_index("candidates")
-            lists = table.column(place).combine_chunks()
-            lists = lists.chunk(0) if isinstance(lists, pa.ChunkedArray) else lists
-            plain = lists.dictionary.take(lists.indices)
-            writer.write_table(table.set_column(place, "candidates", plain))
+    with replaced(path) as file:
+        rows, _ = _write(file, _Offers(database, experiment, {}, {}), ALL, 0)
+    return rows
+
+
+class Spool:
+    """The decisions of an experiment that are mature, as Parquet files that an audit reads.
+
+    What is mature never changes, so that each decision is read from the store once. Files are
+    merged as they come: there are few, and each is at least twice as large as the next.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self._folder = Path(tempfile.mkdtemp(prefix="fairx-audit-"))
+        self.close = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._last = self._made = 0
+        self._parts: list[tuple[int, Path]] = []
+
+    def extend(self, database: Database) -> Path | None:
+        """Take in what has become mature; return the folder, if there is anything in it."""
+        try:
+            self._take_in(database)
+        except BaseException:  # half a file would count twice: begin again
+            self._last, self._parts = 0, []
+            for path in self._folder.iterdir():
+                path.unlink()
+            raise
+        return self._folder if self._parts else None
+
+    def _take_in(self, database: Database) -> None:
+        path = self._new_path()
+        with path.open("wb") as file:
+            offers = _Offers(database, self._experiment, {}, {})
+            rows, self._last = _write(file, offers, MATURE, self._last)
+        self._parts.append((rows, path))
+        while len(self._parts) > 1 and self._parts[-2][0] < 2 * self._parts[-1][0]:
+            self._merge()
+        if not self._parts[-1][0]:
+            self._parts.pop()[1].unlink()
+
+    def _merge(self) -> None:
+        """Make one file of the last two."""
+        path, parts = self._new_path(), [self._parts.pop(), self._parts.pop()]
+        with pq.ParquetWriter(path, _schema(), compression="zstd") as writer:
+            for _, part in reversed(parts):
+                with pq.ParquetFile(part) as file:
+                    for batch in file.iter_batches(CHUNK):
+                        writer.write_batch(batch)
+                part.unlink()
+        self._parts.append((sum(rows for rows, _ in parts), path))
+
+    def _new_path(self) -> Path:
+        self._made += 1
+        return self._folder / f"{self._made}.parquet"
+
+
+def _write(file: Any, offers: _Offers, sql: str, last: int) -> tuple[int, int]:
+    """Write the rows after `last`; return how many they are, and the last of them."""
+    experiment, count = offers.experiment, 0
+    with pq.ParquetWriter(file, _schema(), compression="zstd") as writer:
+        while rows := offers.database.rows(sql, (experiment.id, last, CHUNK)):
+            last = rows[-1][0]
+            if sql is MATURE and experiment.settings.requires_shown:
+                rows = [row for row in rows if row[10] or row[13] is not None]
+            if rows:
+                writer.write_table(_table(rows, offers))
             points.reach("mid_export")
-            count += len(table)
-    return count
+            count += len(rows)
+    return count, last
 
 
-def size_of(path: str | os.PathLike[str]) -> int:
-    """Return the size of a file in bytes."""
-    return Path(path).stat().st_size
-
-
-def _table(rows: list[tuple[Any, ...]], offers: _Offers, experiment: Experiment) -> pa.Table:
+def _table(rows: list[tuple[Any, ...]], offers: _Offers) -> pa.Table:
     columns = list(zip(*rows, strict=True))
     numbers = [offers.number(row[6], row[3]) for row in rows]
-    lists = pa.array(offers.lists, PLAIN)
+    lists = list(offers.numbers)
     lengths = np.array([len(body) for body in columns[7]], np.int64) // 8
     ends = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
     chances = np.frombuffer(b"".join(columns[7]))
     chosen = chances[ends[:-1] + np.array(columns[5])]
-    names = [offers.lists[number][slot] for number, slot in zip(numbers, columns[5], strict=True)]
-    policy = type(experiment.settings.policy).__name__
+    names = [lists[number][slot] for number, slot in zip(numbers, columns[5], strict=True)]
+    policy = type(offers.experiment.settings.policy).__name__
     data: dict[str, Any] = {
         "decision": pa.array(columns[1], pa.string()),
         "time": pa.array(columns[2], pa.float64()),
-        "candidates": pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), lists),
+        "candidates": pa.array(lists, PLAIN).take(pa.array(numbers, pa.int32())),
         "arm": pa.array(names, pa.string()),
         "propensity": pa.array(chosen),
         "probabilities": pa.ListArray.from_arrays(pa.array(ends), pa.array(chances)),

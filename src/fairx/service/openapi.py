@@ -11,7 +11,8 @@ import msgspec
 from fairx.version import __version__
 
 from . import bodies
-from .routes import ROUTES, Bytes, Route
+from .calls import Bytes
+from .routes import ROUTES, Route
 
 REFERENCES = "#/components/schemas/{name}"
 WORDS = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import hashlib
 import json
 import logging
@@ -13,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fairx.files import sync_directory
 from fairx.store import Store, located
 
 from .access import Access, new_token
@@ -64,6 +67,7 @@ def from_environment(name: str) -> str | None:
 def application(options: Options) -> Any:
     """Return the ASGI application of a store."""
     from .app import Application
+    from .dashboard import pages
     from .live import Live
 
     if not options.auth and options.host not in LOOPBACK:
@@ -75,10 +79,10 @@ def application(options: Options) -> Any:
     if options.auth and admin is None:
         _first_token(store)
     live = Live(store, secret, access, options.limits, options.refresh)
-    return Application(live)
+    return Application(live, pages)
 
 
-def run(options: Options) -> None:
+def run(options: Options, app: Any = None) -> None:
     """Serve until told to stop; what was asked for before that is answered."""
     import uvicorn
     import uvloop
@@ -88,31 +92,46 @@ def run(options: Options) -> None:
     # The writer waits for no longer than this when the event loop is busy.
     sys.setswitchinterval(0.0005)
     config = uvicorn.Config(
-        application(options), host=options.host, port=options.port, access_log=False,
+        app or application(options), host=options.host, port=options.port, access_log=False,
         log_config=None, timeout_graceful_shutdown=10, server_header=False, lifespan="on",
     )  # fmt: skip
     server = uvicorn.Server(config)
     try:
-        uvloop.run(_demonstrated(server, options) if options.demo else server.serve())
+        uvloop.run(_served(server, options))
     except KeyboardInterrupt:  # comes again after a graceful stop
         LOGGER.info("stopped")
-    if not server.started:
-        raise OSError(f"cannot serve on {options.host}:{options.port}: see the line above")
+    except SystemExit:
+        raise OSError(
+            f"cannot serve on {options.host}:{options.port}: see the line above"
+        ) from None
 
 
-async def _demonstrated(server: Any, options: Options) -> None:
-    """Serve, with visitors of our own."""
+async def _served(server: Any, options: Options) -> None:
+    beside = asyncio.create_task(_beside(server, options))
+    try:
+        await server.serve()
+    finally:
+        gc.unfreeze()
+        beside.cancel()
+        await asyncio.gather(beside, return_exceptions=True)
+
+
+async def _beside(server: Any, options: Options) -> None:
+    """Do what can be done when the service is up, and send visitors of our own."""
+    while not server.started:
+        await asyncio.sleep(0.05)
+    gc.collect()
+    gc.freeze()  # what is here now stays: looking through it again took tens of milliseconds
+    if options.demo:
+        await _visited(options)
+
+
+async def _visited(options: Options) -> None:
     from .demo import traffic
 
-    serving = asyncio.create_task(server.serve())
-    while not (server.started or serving.done()):
-        await asyncio.sleep(0.05)
     address = f"http://{options.host}:{options.port}"
     sys.stderr.write(f"fairx: the dashboard is at {address}/ (simulated traffic; Ctrl-C stops)\n")
-    visiting = asyncio.create_task(traffic(address, from_environment("FAIRX_ADMIN_TOKEN"), seed=1))
-    await serving
-    visiting.cancel()
-    await asyncio.gather(visiting, return_exceptions=True)
+    await traffic(address, from_environment("FAIRX_ADMIN_TOKEN"), seed=1)
 
 
 class JsonLines(logging.Formatter):
@@ -141,14 +160,17 @@ def _handler() -> logging.Handler:
 
 def _kept(path: Path) -> str:
     """Return the secret in a file that only its owner can read, made on first use."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text("utf-8").strip()
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(secrets.token_hex(32))
-        file.flush()
-        os.fsync(file.fileno())
+    if not path.exists():
+        unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(secrets.token_hex(32))
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            path.hardlink_to(unfinished)
+        unfinished.unlink()
+        sync_directory(path.parent)
     return path.read_text("utf-8").strip()
 
 

@@ -88,8 +88,8 @@ def status(database: Database, snapshot: Snapshot, now: float) -> bodies.Status:
 def actions(database: Database) -> bodies.Actions:
     """Return the last thousand administrative actions, newest first."""
     sql = "SELECT time, actor, action, experiment, detail FROM actions ORDER BY id DESC LIMIT 1000"
-    rows = database.rows(sql)
-    return bodies.Actions([bodies.Action(*row[:4], json.loads(row[4])) for row in rows])
+    rows = [(*about, json.loads(detail)) for *about, detail in database.rows(sql)]
+    return bodies.Actions([bodies.Action(*row) for row in rows])
 
 
 def tokens(database: Database) -> bodies.Tokens:

@@ -59,6 +59,8 @@ def listed(values: Sequence[Any]) -> tuple[str, list[Any]]:
     >>> listed(["a", "b", "c"])
     ('?,?,?,?', ['a', 'b', 'c', 'c'])
     """
+    if not values:
+        return "NULL", []
     count = 1 << (len(values) - 1).bit_length()
     return ",".join("?" * count), [*values, *[values[-1]] * (count - len(values))]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +70,7 @@ class Decider:
         active = [place for place, arm in enumerate(snapshot.arms) if arm.status == ACTIVE]
         self._all = np.array(active, np.int64)
         self._state = state_of(settings, snapshot.sums, len(snapshot.arms))
-        self._kernel: Any = settings.policy
+        self._kernel = cast(Any, settings.policy)
         self._keys = np.zeros(4, np.uint64)
         self._split = self._keys[:2], self._keys[2:]
         # Without contexts and random numbers the answer is one for each offer: solved once.

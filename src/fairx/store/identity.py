@@ -15,6 +15,8 @@ import hmac
 import numpy as np
 import numpy.typing as npt
 
+from .database import Database
+
 NUMBER, TAG = 10, 8
 
 
@@ -25,7 +27,7 @@ def minted(secret: bytes, experiment: int, key: str, index: int) -> str:
     --------
     >>> found = minted(b"secret", experiment=1, key="visit 7", index=0)
     >>> found
-    'RMlRcxvULo0FHJbpKSMu1Cg2'
+    'YKW2Lqk7NxkCGXyHHyb1htmX'
     >>> is_ours(b"secret", 1, found), is_ours(b"another", 1, found), is_ours(b"secret", 2, found)
     (True, False, False)
     """
@@ -43,6 +45,18 @@ def is_ours(secret: bytes, experiment: int, decision: str) -> bool:
     if base64.urlsafe_b64encode(found) != decision.encode() or len(found) != NUMBER + TAG:
         return False  # one decision has one name
     return hmac.compare_digest(found[NUMBER:], _tag(secret, experiment, found[:NUMBER]))
+
+
+def check_secret(database: Database, secret: bytes) -> None:
+    """Refuse a secret that is not the one which the store's decisions were signed with."""
+    mark = hashlib.blake2b(b"fingerprint", digest_size=16, key=secret).hexdigest()
+    database.rows("INSERT INTO meta VALUES ('secret', ?) ON CONFLICT DO NOTHING", (mark,))
+    ((found,),) = database.rows("SELECT value FROM meta WHERE name = 'secret'")
+    if not hmac.compare_digest(found, mark):
+        raise ValueError(
+            "the secret must be the one that this store was made with: with another, rewards would be "
+            "refused and keys would get other decisions; see FAIRX_SECRET, --secret-file, PATH.secret"
+        )
 
 
 def words(seed: bytes, decision: str) -> npt.NDArray[np.uint64]:

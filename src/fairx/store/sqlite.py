@@ -52,7 +52,12 @@ class SQLite:
         if not write:
             self.rows("PRAGMA query_only = ON")
             return
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 4000"):
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "wal_autocheckpoint = 4000",
+            "secure_delete = ON",  # what is erased is overwritten
+        ):
             self.rows(f"PRAGMA {pragma}")
         with self.transaction():
             for statement in statements(TYPES):

@@ -40,9 +40,14 @@ def verify(
         _Replay(database, experiment, secret, progress).run()
         for experiment in experiments(database, "1 = 1")
     ]
-    problems = [problem for each in found for problem in each.problems]
-    counts = (sum(column) for column in zip(*(each[:-1] for each in found), strict=True))
-    return Verified(*counts, problems=tuple(problems))
+    return Verified(
+        len(found),
+        sum(each.snapshots for each in found),
+        sum(each.decisions for each in found),
+        sum(each.matured for each in found),
+        sum(each.erased for each in found),
+        tuple(problem for each in found for problem in each.problems),
+    )
 
 
 class _Replay:

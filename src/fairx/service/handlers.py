@@ -1,0 +1,173 @@
+"""What is done with an experiment, beside the hot routes."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from fairx import rules
+from fairx.store.errors import NotFound
+from fairx.store.experiments import Changes, change_arms, create, erase, set_status
+from fairx.store.identity import is_ours
+from fairx.store.settings import Settings, checked
+
+from . import bodies, views
+from .audits import Question
+from .calls import Bytes, Call
+from .logbook import export
+
+
+async def create_experiment(call: Call) -> Any:
+    """Create an experiment."""
+    asked: bodies.NewExperiment = call.body
+    call.live.limits.check("arms", len(asked.arms))
+    call.live.limits.check("dimension", asked.dimension)
+    call.live.limits.check("experiments", len(call.live.deciders) + 1)
+    if len(set(asked.arms)) < len(asked.arms):
+        raise ValueError("arms must be distinct")
+    call.live.limits.check("letters", max(map(len, asked.arms)), "arms")
+    settings = _settings(asked)
+    snapshot = await call.live.change(
+        lambda database: create(
+            database, asked.name, asked.arms, settings, call.live.clock(), call.grant.name
+        )
+    )
+    call.live.hold(snapshot)
+    return views.experiment(snapshot)
+
+
+def _settings(asked: bodies.NewExperiment) -> Settings:
+    try:
+        return checked(structs.asdict(asked))
+    except ValueError as error:
+        if " must " in str(error):
+            raise
+        raise ValueError(f"policy must be one that can be served: {error}") from None
+
+
+async def list_experiments(call: Call) -> Any:
+    """List the experiments that this token may read."""
+    found = [
+        views.experiment(decider.snapshot)
+        for name, decider in sorted(call.live.deciders.items())
+        if call.grant.experiment in (None, name)
+    ]
+    return bodies.Experiments(found)
+
+
+async def get_experiment(call: Call) -> Any:
+    """Return an experiment."""
+    return views.experiment(call.live.decider(call.name).snapshot)
+
+
+async def change_experiment_arms(call: Call) -> Any:
+    """Add, pause, resume and remove arms."""
+    asked, decider = call.body, call.live.decider(call.name)
+    call.live.limits.check("arms", len(decider.snapshot.arms) + len(asked.add))
+    call.live.limits.check("letters", max(map(len, asked.add), default=0), "add")
+    changes = Changes(asked.add, asked.pause, asked.resume, asked.remove)
+    snapshot = await call.live.change(
+        lambda database: change_arms(
+            database, decider.snapshot.experiment, changes, call.live.clock(), call.grant.name
+        )
+    )
+    held = call.live.decider(call.name).snapshot.experiment
+    if held.id == snapshot.experiment.id:  # paused meanwhile, perhaps
+        snapshot = snapshot._replace(experiment=held)
+        call.live.hold(snapshot)
+    return views.experiment(snapshot)
+
+
+async def pause(call: Call) -> Any:
+    """Make no more decisions; rewards are still taken in."""
+    return await _set_status(call, "paused")
+
+
+async def resume(call: Call) -> Any:
+    """Make decisions again."""
+    return await _set_status(call, "running")
+
+
+async def delete(call: Call) -> Any:
+    """End an experiment with its tokens, and free its name; its log stays in the store."""
+    await _set_status(call, "deleted")
+
+
+async def get_decision(call: Call) -> Any:
+    """Return a decision with its rewards."""
+    snapshot, number = call.live.decider(call.name).snapshot, call.path["decision"]
+    if not is_ours(call.live.secret, snapshot.experiment.id, number):
+        raise NotFound(f"decision {number!r} does not exist in {call.name!r}")
+    return await call.live.read(lambda database: views.decision(database, snapshot, number))
+
+
+async def status(call: Call) -> Any:
+    """Return counts of decisions and rewards, arm by arm."""
+    snapshot, now = call.live.decider(call.name).snapshot, call.live.clock()
+    return await call.live.read(lambda database: views.status(database, snapshot, now))
+
+
+async def audit(call: Call) -> Any:
+    """Compare the exposure of each arm with what its merit earns."""
+    given = {name: rules.number(name, _float(name, text)) for name, text in call.query.items()}
+    found = await call.audits.of(call.name, Question(**given))
+    return _plain(found.audit) | {"snapshot": found.snapshot, "time": found.time}
+
+
+async def export_log(call: Call) -> Any:
+    """Return the decision log as Parquet."""
+    experiment = call.live.decider(call.name).snapshot.experiment
+    folder = Path(tempfile.mkdtemp(prefix="fairx-export-"))
+    path = folder / "log.parquet"
+    try:
+        await call.live.read(lambda database: export(database, experiment, path))
+    except BaseException:
+        folder.rmdir()
+        raise
+    return Bytes("application/vnd.apache.parquet", path)
+
+
+async def erase_unit(call: Call) -> Any:
+    """Forget a unit: its name and contexts go, the decisions stay."""
+    experiment = call.live.decider(call.name).snapshot.experiment
+    count = await call.live.change(
+        lambda database: erase(
+            database, experiment, call.body.unit, call.live.clock(), call.grant.name
+        )
+    )
+    return bodies.Erased(count)
+
+
+async def _set_status(call: Call, status: str) -> Any:
+    experiment, now = call.live.decider(call.name).snapshot.experiment, call.live.clock()
+
+    def write(database: Any) -> None:
+        set_status(database, experiment, status, now, call.grant.name)
+        if status == "deleted":  # the next experiment of this name is another
+            sql = "UPDATE tokens SET revoked = ? WHERE experiment = ? AND revoked IS NULL"
+            database.rows(sql, (now, experiment.name))
+
+    await call.live.change(write)
+    await call.live.reload()
+    return None if status == "deleted" else await get_experiment(call)
+
+
+def _float(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{name} must be a number, not {text!r}") from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a record and all that it holds as plain values; infinity is no JSON number."""
+    if hasattr(value, "_asdict"):
+        return {name: _plain(part) for name, part in value._asdict().items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return None
+    return value
