@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -39,8 +39,12 @@ class Application:
     """Answers requests."""
 
     def __init__(
-        self, live: Live, pages: Callable[[Live, Audits], list[StarletteRoute]] | None = None
+        self,
+        live: Live,
+        pages: Callable[[Live, Audits], list[StarletteRoute]] | None = None,
+        hosts: Collection[str] | None = None,
     ) -> None:
+        self._hosts = hosts  # by which it may be called; None: any
         self.live, self.audits = live, Audits(live)
         described = Reply(200, ENCODER.encode(document()))
         routes = [StarletteRoute("/openapi.json", lambda _: sent(described)), *self._routes()]
@@ -53,6 +57,12 @@ class Application:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
+        if self._hosts is not None and scope["type"] == "http" and not self._is_called_right(scope):
+            message = f"without tokens, the host must be one of {', '.join(self._hosts)}"
+            await sent(self._failed(Refused(403, "forbidden", message), scope["path"]))(
+                scope, receive, send
+            )
+            return
         if (
             scope["type"] == "http"
             and scope["method"] == "POST"
@@ -64,25 +74,28 @@ class Application:
                 return
         await self._rest(scope, receive, send)
 
+    def _is_called_right(self, scope: Any) -> bool:
+        """Tell whether a browser was not led here under the name of another site (DNS rebinding)."""
+        host: str = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+        name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+        return name.lower() in (self._hosts or ())
+
     async def _hot(
         self, scope: Any, receive: Any, send: Any, name: str, role: str, handler: Any
     ) -> None:
         begun = time.perf_counter()
         try:
-            self.live.access.admit(_authorization(scope), role, name)
+            await self._admitted(_authorization(scope), role, name)
             if scope["query_string"]:
                 raise ValueError("query must be left out: it takes none")
             body = await self._body(receive)
+            await self._heard_of(name)
             reply = Reply(200, await handler(self.live, name, body))
         except Exception as error:  # noqa: BLE001 - answered and logged
             reply = self._failed(error, scope["path"])
-        await send(
-            {
-                "type": "http.response.start",
-                "status": reply.status,
-                "headers": [JSON, *ALWAYS, *reply.headers],
-            }
-        )
+        length = (b"content-length", b"%d" % len(reply.body))
+        headers = [JSON, length, *ALWAYS, *reply.headers]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": reply.body})
         if handler is hot.decide:
             self.live.metrics.seconds.observe(time.perf_counter() - begun)
@@ -103,9 +116,10 @@ class Application:
 
         async def endpoint(request: Request) -> Response:
             try:
-                grant = self._admitted(request, route)
+                grant = await self._grant(request, route)
                 body = decoder.decode(await self._body(request.receive)) if decoder else None
                 query = _query(request, route)
+                await self._heard_of(request.path_params.get("name"))
                 call = Call(self.live, self.audits, grant, request.path_params, query, body)
                 return response(route.status, await handler(call))
             except Exception as error:  # noqa: BLE001 - answered and logged
@@ -113,13 +127,27 @@ class Application:
 
         return endpoint
 
-    def _admitted(self, request: Request, route: Route) -> access.Grant:
+    async def _grant(self, request: Request, route: Route) -> access.Grant:
         if route.role is None:
             return access.EVERYONE
         where = request.path_params.get(
             "name", access.ANY if route.path == E and route.takes is None else None
         )
-        return self.live.access.admit(_authorization(request.scope), route.role, where)
+        return await self._admitted(_authorization(request.scope), route.role, where)
+
+    async def _admitted(self, header: bytes | None, role: str, where: str | None) -> access.Grant:
+        """Return the grant of a request; a token may have been made by another process just now."""
+        try:
+            return self.live.access.admit(header, role, where)
+        except Refused as refused:
+            if refused.status != 401 or not await self.live.catch_up():
+                raise
+        return self.live.access.admit(header, role, where)
+
+    async def _heard_of(self, name: str | None) -> None:
+        """Look for an experiment that another process may have created just now."""
+        if name is not None and name not in self.live.deciders:
+            await self.live.catch_up()
 
     async def _body(self, receive: Any) -> bytes:
         """Read the body, as long as it is not too large."""

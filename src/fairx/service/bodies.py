@@ -221,6 +221,7 @@ class Actions(Struct):
     """The record of administrative actions, newest first."""
 
     actions: list[Action]
+    older: int  # how many more the store has
 
 
 class NewToken(Struct, forbid_unknown_fields=True):

@@ -74,10 +74,8 @@ async def change_experiment_arms(call: Call) -> Any:
             database, decider.snapshot.experiment, changes, call.live.clock(), call.grant.name
         )
     )
-    held = call.live.decider(call.name).snapshot.experiment
-    if held.id == snapshot.experiment.id:  # paused meanwhile, perhaps
-        snapshot = snapshot._replace(experiment=held)
-        call.live.hold(snapshot)
+    call.live.decider(call.name)  # it may have been deleted meanwhile
+    call.live.hold(snapshot)
     return views.experiment(snapshot)
 
 

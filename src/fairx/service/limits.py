@@ -26,10 +26,9 @@ class Limits(NamedTuple):
         """Refuse more than the limit of that name, in a field of the request."""
         limit = getattr(self, name)
         if found > limit:
+            rule = f"have at most {limit} letters" if name == "letters" else f"be at most {limit}"
             option = name.replace("_", "-")
-            raise ValueError(
-                f"{field or name} must be at most {limit}, not {found}: see --limit-{option}"
-            )
+            raise ValueError(f"{field or name} must {rule}, not {found}: see --limit-{option}")
 
 
 def checked(limits: Limits) -> Limits:

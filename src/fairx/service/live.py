@@ -16,7 +16,6 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.errors import NotFound, Unavailable
 from fairx.store.folding import AT_ONCE, fold
-from fairx.store.identity import check_secret
 from fairx.store.snapshots import Experiment, Snapshot, experiments, newest
 from fairx.store.writer import OTHER, Writer
 
@@ -66,11 +65,6 @@ class Live:
         """Open the store, load the newest snapshots, and begin to fold."""
         self._loop = asyncio.get_running_loop()
         self._writer = await run_in_threadpool(Writer, self.store.writer, self._tell)
-        try:
-            await self.change(lambda database: check_secret(database, self.secret))
-        except BaseException:
-            await run_in_threadpool(self._writer.close)
-            raise
         await self.reload()
         self._tasks = [asyncio.create_task(self._fold_forever())]
         self.ready = True

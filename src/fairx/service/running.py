@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import secrets
+import signal
 import sys
 import time
 from pathlib import Path
@@ -17,11 +18,13 @@ from typing import Any, NamedTuple
 
 from fairx.files import sync_directory
 from fairx.store import Store, located
+from fairx.store.identity import check_secret
 
 from .access import Access, new_token
 from .limits import Limits
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+SHORTEST = 16  # characters of a secret
 LOGGER = logging.getLogger("fairx")
 
 
@@ -44,7 +47,7 @@ def secret_of(store: Store, file: Path | None) -> bytes:
     A store on SQLite gets a file of its own, PATH.secret, made on first use. Processes that share
     a PostgreSQL must be given the same secret.
     """
-    given = os.environ.get("FAIRX_SECRET") or (file.read_text("utf-8").strip() if file else "")
+    given = from_environment("FAIRX_SECRET") or (file.read_text("utf-8").strip() if file else "")
     if not given and store.path is None:
         raise ValueError(
             "FAIRX_SECRET must be set, or --secret-file given, with postgresql://: all processes "
@@ -52,9 +55,15 @@ def secret_of(store: Store, file: Path | None) -> bytes:
         )
     if not given:
         assert store.path is not None
-        given = _kept(store.path.with_name(store.path.name + ".secret"))
-    if len(given) < 16:
-        raise ValueError("the secret must have at least 16 characters")
+        file = store.path.with_name(store.path.name + ".secret")
+        if store.path.exists() and not file.exists():
+            raise ValueError(
+                f"{file} must be there, with the secret that {store.path} was made with: "
+                "bring it from where that was, or set FAIRX_SECRET"
+            )
+        given = _kept(file)
+    if len(given) < SHORTEST:
+        raise ValueError(f"the secret must have at least {SHORTEST} characters")
     return hashlib.sha256(given.encode()).digest()
 
 
@@ -75,11 +84,12 @@ def application(options: Options) -> Any:
     store = located(options.store)
     secret = secret_of(store, options.secret_file)
     admin = from_environment("FAIRX_ADMIN_TOKEN")
+    if admin is not None and len(admin) < SHORTEST:
+        raise ValueError(f"FAIRX_ADMIN_TOKEN must have at least {SHORTEST} characters")
     access = Access(open_to_all=not options.auth, admin_token=admin, rate=options.limits.rate)
-    if options.auth and admin is None:
-        _first_token(store)
+    _prepare(store, secret, first_token=options.auth and admin is None)
     live = Live(store, secret, access, options.limits, options.refresh)
-    return Application(live, pages)
+    return Application(live, pages, None if options.auth else LOOPBACK)
 
 
 def run(options: Options, app: Any = None) -> None:
@@ -96,9 +106,12 @@ def run(options: Options, app: Any = None) -> None:
         log_config=None, timeout_graceful_shutdown=10, server_header=False, lifespan="on",
     )  # fmt: skip
     server = uvicorn.Server(config)
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # comes after a graceful stop, like ^C
     try:
         uvloop.run(_served(server, options))
-    except KeyboardInterrupt:  # comes again after a graceful stop
+    except KeyboardInterrupt:
         LOGGER.info("stopped")
     except SystemExit:
         raise OSError(
@@ -174,16 +187,18 @@ def _kept(path: Path) -> str:
     return path.read_text("utf-8").strip()
 
 
-def _first_token(store: Store) -> None:
-    """Make a token for an administrator where there is none, and show it once."""
-    database = store.writer()
+def _prepare(store: Store, secret: bytes, *, first_token: bool) -> None:
+    """Check the secret; make a token for an administrator where there is none, and show it once."""
+    database, token = store.writer(), None
     try:
         with database.transaction():
-            if database.rows("SELECT id FROM tokens WHERE revoked IS NULL LIMIT 1"):
-                return
-            number, token, digest = new_token()
-            row = (number, "first", "admin", None, digest, time.time())
-            database.rows("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
+            check_secret(database, secret)
+            sql = "SELECT id FROM tokens WHERE revoked IS NULL LIMIT 1"
+            if first_token and not database.rows(sql):
+                number, token, digest = new_token()
+                row = (number, "first", "admin", None, digest, time.time())
+                database.rows("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
     finally:
         database.close()
-    sys.stderr.write(f"fairx: administrator's token, shown once: {token}\n")
+    if token:
+        sys.stderr.write(f"fairx: administrator's token, shown once: {token}\n")

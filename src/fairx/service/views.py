@@ -89,7 +89,8 @@ def actions(database: Database) -> bodies.Actions:
     """Return the last thousand administrative actions, newest first."""
     sql = "SELECT time, actor, action, experiment, detail FROM actions ORDER BY id DESC LIMIT 1000"
     rows = [(*about, json.loads(detail)) for *about, detail in database.rows(sql)]
-    return bodies.Actions([bodies.Action(*row) for row in rows])
+    ((total,),) = database.rows("SELECT count(*) FROM actions")
+    return bodies.Actions([bodies.Action(*row) for row in rows], total - len(rows))
 
 
 def tokens(database: Database) -> bodies.Tokens:

@@ -85,14 +85,20 @@ class SQLite:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit what is done inside, synced to the disk, or nothing of it."""
-        self.connection.execute("BEGIN IMMEDIATE" if self._locked else "BEGIN")
+        """Commit what is done inside, synced to the disk, or nothing of it; a savepoint inside one."""
+        begin = "BEGIN IMMEDIATE" if self._locked else "BEGIN"
+        begin, commit, undo = (
+            ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part")
+            if self.connection.in_transaction
+            else (begin, "COMMIT", "ROLLBACK")
+        )
+        self.connection.execute(begin)
         try:
             yield
-            self.connection.execute("COMMIT")
+            self.connection.execute(commit)
         except BaseException:
             if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
+                self.connection.execute(undo)
             raise
 
     def announce(self, experiment: int) -> None:

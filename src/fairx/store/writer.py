@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from fairx.errors import FairxError
+
 from . import points
 from .database import Database
 from .decisions import record
@@ -14,13 +16,27 @@ from .errors import Unavailable
 from .rewards import take_in
 
 DECIDE, REWARD, OTHER = "decide", "reward", "other"
+LARGEST_BATCH = 512
+TRIES = 5  # where another process was in the way
+
+
+def changed(database: Database, changes: Sequence[Callable[[Database], Any]]) -> list[Any]:
+    """Make changes one by one; one that is refused leaves the others as they are."""
+    outcomes = []
+    for change in changes:
+        try:
+            with database.transaction():  # a savepoint of the one that is open
+                outcomes.append(change(database))
+        except FairxError as refused:
+            outcomes.append(refused)
+    return outcomes
+
+
 TOGETHER: dict[str, Callable[[Database, list[Any]], Sequence[Any]]] = {
     DECIDE: record,
     REWARD: take_in,
-    OTHER: lambda database, changes: [change(database) for change in changes],
+    OTHER: changed,
 }
-LARGEST_BATCH = 512
-TRIES = 5  # where another process was in the way
 
 
 class Job(NamedTuple):
@@ -93,16 +109,15 @@ class Writer:
 
     def _written(self, jobs: list[Job]) -> list[Any]:
         """Write jobs in one transaction; where one spoils it, each in its own."""
-        for tries_left in reversed(range(TRIES)):
+        for _ in range(TRIES):
             try:
                 return self._transaction(jobs)
             except Exception as error:  # noqa: BLE001 - whatever it is, the others must not suffer
-                if self.database is None:
-                    return [error] * len(jobs)
-                if not (tries_left and self.database.is_transient(error)) and len(jobs) == 1:
-                    return [error]
-                if not self.database.is_transient(error):
+                last = error
+                if self.database is None or not self.database.is_transient(error):
                     break
+        if self.database is None or len(jobs) == 1:
+            return [last] * len(jobs)
         return [outcome for job in jobs for outcome in self._written([job])]
 
     def _transaction(self, jobs: list[Job]) -> list[Any]:

@@ -1,0 +1,178 @@
+"""`fairx serve`, verify, backup and restore, as commands."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+import httpx
+import pytest
+from asking import POLICY, E
+from serving import Server, server
+
+from fairx.command import main
+from fairx.service.running import Options, application, secret_of
+from fairx.store import located
+from fairx.store.copying import backup, restore
+
+pytestmark = pytest.mark.service
+
+
+def filled(url: str, decisions: int, name: str = "shop") -> list[str]:
+    """Create an experiment, if it is new, and let it decide."""
+    httpx.post(url + E, json={"name": name, "arms": ["a", "b"], "policy": POLICY})
+    answers = []
+    for i in range(decisions):
+        key = f"{name} {time.monotonic_ns()} {i}"
+        found = httpx.post(f"{url}{E}/{name}/decide", json={"key": key}).json()["decision"]
+        reward = {"decision": found, "reward": i % 2, "final": True}
+        httpx.post(f"{url}{E}/{name}/rewards", json={"rewards": [reward]}).raise_for_status()
+        answers.append(found)
+    return answers
+
+
+def address(folder: Path) -> str:
+    return f"sqlite:///{folder}/store.db"
+
+
+def test_a_backup_of_a_running_service_is_whole_and_can_be_put_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "copy.db"
+    with server(tmp_path, "--no-auth") as running:
+        kept = filled(running.url, 20)
+        assert main(["backup", "--store", address(tmp_path), str(copy)]) == 0
+        lost = filled(running.url, 5)
+        assert main(["restore", str(copy), "--store", address(tmp_path), "--replace"]) == 1
+        assert "in use by process" in capsys.readouterr().err
+    assert main(["restore", str(copy), "--store", address(tmp_path)]) == 1
+    assert "--replace" in capsys.readouterr().err
+    assert main(["restore", str(copy), "--store", address(tmp_path), "--replace"]) == 0
+    said = capsys.readouterr().out
+    (aside,) = tmp_path.glob("store.db.before-*")
+    assert str(aside) in said
+    assert main(["verify", "--store", address(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("20 decisions of 1 experiments made again")
+    assert main(["verify", "--store", f"sqlite:///{aside}"]) == 0
+    assert capsys.readouterr().out.startswith("25 decisions")
+    with server(tmp_path, "--no-auth") as running:
+        for number, decision in enumerate(kept + lost):
+            status = httpx.get(f"{running.url}{E}/shop/decisions/{decision}").status_code
+            assert status == (200 if number < len(kept) else 404)
+        # The reward of a decision that the backup does not have is parked, not lost.
+        reward = {"rewards": [{"decision": lost[0], "reward": 1.0}]}
+        found = httpx.post(f"{running.url}{E}/shop/rewards", json=reward).json()
+        assert found["results"][0]["status"] == "parked"
+
+
+def test_a_store_with_another_secret_is_not_served(tmp_path: Path) -> None:
+    with server(tmp_path, "--no-auth") as running:
+        filled(running.url, 1)
+    (tmp_path / "store.db.secret").unlink()
+    with pytest.raises(ValueError, match=r"store.db.secret must be there"):
+        application(Options(address(tmp_path)))
+    (tmp_path / "store.db.secret").write_text("another secret, as long as it must be")
+    with pytest.raises(ValueError, match="the secret must be the one"):
+        application(Options(address(tmp_path)))
+
+
+def test_what_was_changed_by_hand_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with server(tmp_path, "--no-auth") as running:
+        filled(running.url, 3)
+    database = apsw.Connection(str(tmp_path / "store.db"))
+    database.execute("UPDATE decisions SET arm = 1 - arm, slot = 1 - slot WHERE sequence = 2")
+    database.close()
+    assert main(["verify", "--store", address(tmp_path)]) == 1
+    assert "problem: shop: decision" in capsys.readouterr().out
+
+
+def test_backups_and_restores_that_cannot_be(tmp_path: Path) -> None:
+    store = located(address(tmp_path))
+    with pytest.raises(OSError, match="cannot open"):
+        backup(store, tmp_path / "copy.db")
+    assert not (tmp_path / "copy.db").exists()
+    with pytest.raises(FileNotFoundError, match="no backup"):
+        restore(tmp_path / "nothing.db", store)
+    (tmp_path / "text.db").write_text("not a database, but long enough to look like one" * 50)
+    with pytest.raises(ValueError, match="must be a store of fairx"):
+        restore(tmp_path / "text.db", store)
+    apsw.Connection(str(tmp_path / "other.db")).execute("CREATE TABLE t (a)")
+    with pytest.raises(ValueError, match="has no decisions"):
+        restore(tmp_path / "other.db", store)
+    with pytest.raises(ValueError, match="use pg_dump"):
+        backup(located("postgresql://localhost/x"), tmp_path / "copy.db")
+
+
+def test_the_demonstration_moves_and_stops_gracefully(tmp_path: Path) -> None:
+    demo = Server(address(tmp_path), tmp_path / "log", "--demo")
+    demo.start()
+    end = time.monotonic() + 30
+    counts: dict[str, Any] = {}
+    while time.monotonic() < end and counts.get("mature", 0) < 20:
+        time.sleep(0.5)
+        answer = httpx.get(f"{demo.url}{E}/demo-news/status")
+        counts = answer.json() if answer.is_success else {}
+    assert counts["mature"] >= 20
+    assert "demo-news" in httpx.get(demo.url + "/").text
+    assert httpx.get(f"{demo.url}{E}/demo-radio/audit").is_success
+    demo.interrupt()
+    said = (tmp_path / "log").read_text()
+    assert f"the dashboard is at {demo.url}/" in said
+    assert "Traceback" not in said
+    lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert {"time", "level", "event"} <= lines[0].keys()
+    assert main(["verify", "--store", address(tmp_path)]) == 0
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    with server(tmp_path, "--no-auth") as running:
+        other = Server(f"sqlite:///{tmp_path}/other.db", tmp_path / "other", "--no-auth")
+        other._command[other._command.index("--port") + 1] = str(running.port)
+        other.start(wait=False)
+        assert other.ended() == 1
+        said = (tmp_path / "other").read_text()
+        assert "cannot serve on" in said
+        assert "Traceback" not in said
+
+
+def test_secrets_come_from_the_environment_or_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = located(address(tmp_path))
+    made = secret_of(store, None)
+    assert secret_of(store, None) == made
+    assert (tmp_path / "store.db.secret").stat().st_mode & 0o777 == 0o600
+    file = tmp_path / "secret"
+    file.write_text("sixteen letters or more\n")
+    given = secret_of(store, file)
+    monkeypatch.setenv("FAIRX_SECRET", "sixteen letters or more")
+    assert secret_of(store, None) == given != made
+    monkeypatch.setenv("FAIRX_SECRET", "short")
+    with pytest.raises(ValueError, match="at least 16"):
+        secret_of(store, None)
+    monkeypatch.delenv("FAIRX_SECRET")
+    with pytest.raises(ValueError, match="FAIRX_SECRET must be set"):
+        secret_of(located("postgresql://localhost/x"), None)
+
+
+def test_the_first_administrator_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for times in (1, 0):
+        application(Options(address(tmp_path)))
+        assert capsys.readouterr().err.count("shown once: fairx_") == times
+
+
+def test_without_tokens_no_other_name_is_answered(tmp_path: Path) -> None:
+    """A page of another site can have its own name point here: its requests would be answered."""
+    with server(tmp_path, "--no-auth") as running:
+        answers = {
+            host: httpx.get(running.url + E, headers={"Host": f"{host}:{running.port}"}).status_code
+            for host in ("127.0.0.1", "localhost", "[::1]", "evil.example", "[broken")
+        }
+        assert list(answers.values()) == [200, 200, 200, 403, 403]
