@@ -30,7 +30,7 @@ from open_loop import Summary, decisions, load, wait_for
 from traffic import HOST, Request
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-import postgres_cluster  # noqa: E402
+import postgres_cluster
 
 MERIT = {"kind": "Exponential", "steepness": 4}
 COUNTED = {"kind": "FairXTS", "merit": MERIT, "prior_std": 0.5, "reward_std": 0.5}

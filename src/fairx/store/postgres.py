@@ -16,6 +16,12 @@ TYPES = {
     "real": "DOUBLE PRECISION",
     "bytes": "BYTEA",
 }
+# Durable whatever the server's default is; and a process that hangs lets go of its locks.
+SETTINGS = (
+    "synchronous_commit = on",
+    "statement_timeout = '30s'",
+    "idle_in_transaction_session_timeout = '10s'",
+)
 CHANNEL = "fairx_snapshots"
 CREATING = 7_236_415_108  # any number: the advisory lock of whoever creates the tables
 
@@ -34,6 +40,8 @@ class PostgreSQL:
             self.rows("SET default_transaction_read_only = on")
             self.rows("SET default_transaction_isolation = 'repeatable read'")
             return
+        for setting in SETTINGS:
+            self.rows(f"SET {setting}")
         with self.transaction():
             self.rows(f"SELECT pg_advisory_xact_lock({CREATING})")
             for statement in statements(TYPES):

@@ -37,7 +37,7 @@ def verify(
 ) -> Verified:
     """Replay the log; with the secret, check the signatures of decisions too."""
     found = [
-        _Replay(database, experiment, secret, progress).run()
+        _replayed(_Replay(database, experiment, secret, progress))
         for experiment in experiments(database, "1 = 1")
     ]
     return Verified(
@@ -48,6 +48,15 @@ def verify(
         sum(each.erased for each in found),
         tuple(problem for each in found for problem in each.problems),
     )
+
+
+def _replayed(replay: _Replay) -> Verified:
+    """Replay one experiment, as far as the log lets it."""
+    try:
+        return replay.run()
+    except (ValueError, IndexError, KeyError) as error:
+        problem = f"{replay.experiment.name}: the log cannot be replayed further: {error}"
+        return Verified(1, problems=(*replay.problems, problem))
 
 
 class _Replay:

@@ -1,0 +1,311 @@
+"""The store against a small model of it, through crashes, power cuts and whatever order things come in."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+from lossy import LossyDisk
+from test_store import FAIR_LIN_TS, FAIR_TS, WINDOW, Site
+
+from fairx.store.decisions import Decision
+from fairx.store.errors import Conflict, NotFound
+from fairx.store.rewards import Reward
+from fairx.store.snapshots import experiments, newest
+from fairx.store.sqlite import SQLite
+
+ARMS = ("a", "b", "c", "d")
+KEYS = st.sampled_from([f"key {i}" for i in range(6)])
+VALUES = st.sampled_from([0.0, 0.1, 0.7, 1.0])
+IDS = st.sampled_from(["", "click", "order"])
+
+
+class Made(NamedTuple):
+    """A decision of the model."""
+
+    arm: int
+    context: list[float]
+    answer: Any
+    due: float
+
+
+class Model:
+    """What the store must do, in plain dictionaries, where nothing is ever lost."""
+
+    def __init__(self, requires_shown: bool, dimension: int) -> None:
+        self.requires_shown, self.dimension, self.now = requires_shown, dimension, 1000.0
+        self.decisions: dict[str, Made] = {}
+        self.waiting: list[str] = []  # in the order in which they were made
+        self.rewards: dict[str, dict[str, tuple[float, bool, bool]]] = {}  # value, final, late
+        self.shown: dict[str, str] = {}
+        self.arms = {"a": "active", "b": "active"}
+        self.sums = np.zeros(1 + dimension**2 + dimension if dimension else 4)
+        self.learned: dict[str, float | None] = {}
+        self.version = 1
+
+    def decide(self, key: str, made: Made) -> None:
+        if any(final for _, final, _ in self.rewards.get(key, {}).values()):
+            made = made._replace(due=self.now)
+        self.decisions[key] = made
+        self.waiting.append(key)
+
+    def status(self, key: str) -> str:
+        """Return what becomes of something that comes in now."""
+        if key not in self.decisions:
+            return "parked"
+        open_ = key not in self.learned and self.now < self.decisions[key].due
+        return "accepted" if open_ else "late"
+
+    def reward(self, key: str, value: float, name: str, final: bool) -> str:
+        given, status = self.rewards.setdefault(key, {}), self.status(key)
+        first = given.get(name)
+        if first is not None and first[0] != value:
+            return "conflict"
+        if first is not None and (first[1] or not final or status == "late"):
+            return "duplicate"
+        given[name] = (value, final, first[2] if first else status == "late")
+        if final and status == "accepted":
+            self.decisions[key] = self.decisions[key]._replace(due=self.now)
+        return status
+
+    def show(self, key: str) -> str:
+        if key in self.shown:
+            return "duplicate"
+        self.shown[key] = self.status(key)
+        return self.shown[key]
+
+    def fold(self) -> bool:
+        due = [key for key in self.waiting if self.decisions[key].due <= self.now]
+        for key in sorted(due, key=lambda each: self.decisions[each].due):
+            self.waiting.remove(key)
+            self.learn(key)
+        self.version += bool(due)
+        return bool(due)
+
+    def learn(self, key: str) -> None:
+        values = [value for value, _, late in self.rewards.get(key, {}).values() if not late]
+        reward = math.fsum(values)
+        seen = values or self.shown.get(key, "late") != "late" or not self.requires_shown
+        self.learned[key] = reward if seen else None
+        if not seen:
+            return
+        made = self.decisions[key]
+        if self.dimension:
+            x = np.array(made.context)
+            self.sums += np.concatenate(([1.0], np.outer(x, x).ravel(), reward * x))
+        else:
+            self.sums.reshape(2, -1)[:, made.arm] += (1.0, reward)
+
+    def change(self, verb: str, arm: str) -> type[Exception] | None:
+        status = self.arms.get(arm, "removed")
+        if verb == "add" and status != "removed":
+            return Conflict
+        if verb != "add" and status == "removed":
+            return NotFound
+        after = {"add": "active", "pause": "paused", "resume": "active", "remove": "removed"}[verb]
+        if "active" not in {**self.arms, arm: after}.values():
+            return Conflict
+        if arm not in self.arms and not self.dimension:
+            self.sums = np.pad(self.sums.reshape(2, -1), ((0, 0), (0, 1))).ravel()
+        self.arms[arm] = after
+        self.version += 1
+        return None
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Anything, in any order, on a disk that can lose power."""
+
+    @initialize(
+        requires_shown=st.booleans(), dimension=st.sampled_from([0, 2]),
+        keep=st.sampled_from([0.0, 0.5]), seed=st.integers(0, 99),
+    )  # fmt: skip
+    def start(self, requires_shown: bool, dimension: int, keep: float, seed: int) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="fairx-machine-"))
+        self.disk = LossyDisk(self.folder, keep, seed).__enter__()
+        self.model = Model(requires_shown, dimension)
+        self.database = self.opened()
+        policy = FAIR_LIN_TS if dimension else FAIR_TS
+        about: dict[str, Any] = {
+            "policy": policy,
+            "dimension": dimension,
+            "requires_shown": requires_shown,
+        }
+        self.site = Site(self.database, ["a", "b"], **about)
+
+    def opened(self) -> SQLite:
+        return SQLite(self.folder / "store.db", write=True, vfs=self.disk.vfs)
+
+    def asked(self, variant: int) -> tuple[Any, Any]:
+        """Return candidates and contexts."""
+        active = [arm for arm, status in self.model.arms.items() if status == "active"]
+        names = None if variant == 0 else active[::-1]
+        rows = [[1.0, 0.5 * i] for i in range(len(active))] if self.model.dimension else None
+        return names, rows
+
+    @rule(key=KEYS, variant=st.integers(0, 1))
+    def decide(self, key: str, variant: int) -> None:
+        names, contexts = self.asked(variant)
+        known = self.model.decisions.get(key)
+        if known is not None and known.answer[1:] != (names, contexts):
+            with pytest.raises(Conflict):
+                self.site.decide(key, names, contexts)
+            return
+        found = self.site.decide(key, names, contexts)
+        assert found.repeated == (known is not None)
+        if known is None:
+            self.note(key, found.decision, names, contexts)
+        else:
+            assert found.decision == known.answer[0]
+
+    def note(self, key: str, decision: Decision, names: Any, contexts: Any) -> None:
+        context = contexts[decision.slot] if contexts else []
+        answer = (decision, names, contexts)
+        self.model.decide(key, Made(decision.arm, context, answer, self.model.now + WINDOW))
+
+    @rule(key=KEYS)
+    def retry(self, key: str) -> None:
+        """Ask again for what was asked, as long as that can be offered."""
+        known = self.model.decisions.get(key)
+        if known is not None and all(
+            self.model.arms[arm] == "active" for arm in known.answer[1] or ()
+        ):
+            rows = known.answer[2]
+            if rows is None or len(rows) == len(self.asked(0)[1]):
+                found = self.site.decide(key, *known.answer[1:])
+                assert found == (known.answer[0], True)
+
+    @rule(key=KEYS, value=VALUES, name=IDS, final=st.booleans())
+    def reward(self, key: str, value: float, name: str, final: bool) -> None:
+        expected = self.model.reward(key, value, name, final)
+        if expected == "conflict":
+            with pytest.raises(Conflict, match="refused"):
+                self.site.reward(key, value, name, final)
+        else:
+            assert self.site.reward(key, value, name, final) == expected
+
+    @rule(keys=st.lists(KEYS, min_size=2, max_size=4), value=VALUES)
+    def rewards(self, keys: list[str], value: float) -> None:
+        """A batch with a conflict is refused as a whole."""
+        before = {key: dict(self.model.rewards.get(key, {})) for key in keys}
+        due = {key: self.model.decisions[key] for key in keys if key in self.model.decisions}
+        expected = [self.model.reward(key, value, "", False) for key in keys]
+        given = [Reward(self.site.id(key), value) for key in keys]
+        if "conflict" in expected:
+            self.model.rewards |= before
+            self.model.decisions |= due
+            with pytest.raises(Conflict):
+                self.site.rewards(*given)
+        else:
+            assert self.site.rewards(*given) == expected
+
+    @rule(keys=st.lists(KEYS, min_size=1, max_size=3))
+    def shown(self, keys: list[str]) -> None:
+        assert self.site.shown(*keys) == [self.model.show(key) for key in keys]
+
+    @rule(verb=st.sampled_from(["add", "pause", "resume", "remove"]), arm=st.sampled_from(ARMS))
+    def arms(self, verb: str, arm: str) -> None:
+        refused = self.model.change(verb, arm)
+        if refused is not None:
+            with pytest.raises(refused):
+                self.site.arms(**{verb: [arm]})
+        else:
+            self.site.arms(**{verb: [arm]})
+
+    @rule(seconds=st.sampled_from([1.0, WINDOW / 2, WINDOW]))
+    def clock(self, seconds: float) -> None:
+        self.model.now += seconds
+        self.site.now += seconds
+
+    @rule()
+    def fold(self) -> None:
+        assert (self.site.fold() is not None) == self.model.fold()
+
+    @rule(key=KEYS, cut=st.booleans())
+    def crash(self, key: str, cut: bool) -> None:
+        """Lose the power or the process in the middle of a transaction."""
+        self.database.connection.execute("BEGIN IMMEDIATE")
+        sql = "INSERT INTO shown VALUES (?, 1, 0, 0) ON CONFLICT DO NOTHING"
+        self.database.connection.execute(sql, (self.site.id(key),))
+        self.database.connection.execute("DELETE FROM waiting")
+        if cut:
+            self.disk.cut()
+        self.restart()
+
+    @rule(changes=st.integers(0, 12), key=KEYS)
+    def cut_while_writing(self, changes: int, key: str) -> None:
+        """Lose the power while a decision is written: it is there or not, as it was not acknowledged."""
+        names, contexts = self.asked(0)
+        if key in self.model.decisions:
+            return
+        self.disk.cut_after(changes)
+        with suppress(apsw.IOError, apsw.FullError, apsw.CantOpenError):
+            self.decide(key, 0)
+        self.disk.cut()
+        self.restart()
+        sql = "SELECT count(*) FROM decisions WHERE id = ?"
+        ((made,),) = self.database.rows(sql, (self.site.id(key),))
+        if made and key not in self.model.decisions:
+            found = self.site.decide(key, names, contexts)
+            assert found.repeated
+            self.note(key, found.decision, names, contexts)
+        assert made == (key in self.model.decisions)
+
+    @rule()
+    def restart(self) -> None:
+        self.database.connection.close(force=True)
+        self.database.close()
+        self.database = self.site.database = self.opened()
+        (experiment,) = experiments(self.database)
+        self.site.hold(newest(self.database, experiment))
+
+    @invariant()
+    def equals_the_model(self) -> None:
+        if not hasattr(self, "site"):
+            return
+        found = newest(self.database, self.site.experiment)
+        assert found.sums.tobytes() == self.model.sums.tobytes()
+        assert found.version == self.site.snapshot.version == self.model.version
+        assert {arm.name: arm.status for arm in found.arms} == self.model.arms
+        learned = {decision: value for decision, value, _ in self.site.learned()}
+        assert learned == {self.site.id(key): value for key, value in self.model.learned.items()}
+        assert list(learned) == [self.site.id(key) for key in self.model.learned]
+
+    def teardown(self) -> None:
+        if not hasattr(self, "site"):
+            return
+        try:
+            self.model.now += 2 * WINDOW
+            self.site.now = self.model.now
+            self.fold()
+            self.equals_the_model()
+            assert self.site.verify().problems == ()
+        finally:
+            self.database.close()
+            self.disk.__exit__()
+            shutil.rmtree(self.folder)
+
+
+def test_the_store_does_what_its_model_does() -> None:
+    run_state_machine_as_test(
+        StoreMachine,
+        settings=settings(
+            max_examples=60, stateful_step_count=40, deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )  # fmt: skip
