@@ -90,7 +90,7 @@ def _audited(folder: Path | None, snapshot: Snapshot, question: Question) -> Aud
         low if question.low is None else question.low,
         high if question.high is None else question.high,
     )
-    log = read(folder)
+    log = read(folder, memory="512MB", threads=1)  # decisions come first
     try:
         found = audit(log, merit, alpha=question.alpha, rewards=ends, floor=settings.floor)
     finally:

@@ -35,7 +35,7 @@ async def create_experiment(call: Call) -> Any:
             database, asked.name, asked.arms, settings, call.live.clock(), call.grant.name
         )
     )
-    call.live.hold(snapshot)
+    await call.live.hold(snapshot, new=True)
     return views.experiment(snapshot)
 
 
@@ -75,7 +75,7 @@ async def change_experiment_arms(call: Call) -> Any:
         )
     )
     call.live.decider(call.name)  # it may have been deleted meanwhile
-    call.live.hold(snapshot)
+    await call.live.hold(snapshot)
     return views.experiment(snapshot)
 
 

@@ -58,6 +58,7 @@ class Live:
         self.deciders: dict[str, Decider] = {}
         self._readers: queue.SimpleQueue[Database] = queue.SimpleQueue()
         self._tasks: list[asyncio.Task[None]] = []
+        self._holding = asyncio.Lock()
         self.ready = False
         self._caught_up = 0.0
 
@@ -111,28 +112,36 @@ class Live:
         """Run a function in a transaction that reads, in another thread."""
         return await run_in_threadpool(self._read, function)
 
-    def hold(self, snapshot: Snapshot) -> None:
-        """Decide by a snapshot from now on, unless a newer one is here."""
-        name = snapshot.experiment.name
-        held = self.deciders.get(name)
-        if held is None or (held.snapshot.experiment.id, held.snapshot.version) < (
-            snapshot.experiment.id, snapshot.version,
-        ):  # fmt: skip
-            self.deciders[name] = Decider(snapshot)
+    async def hold(self, snapshot: Snapshot, *, new: bool = False) -> None:
+        """Decide by a snapshot from now on, unless a newer one is here or it was deleted."""
+        async with self._holding:
+            held = self.deciders.get(snapshot.experiment.name)
+            if held is not None and held.snapshot.experiment.id == snapshot.experiment.id:
+                if held.snapshot.version >= snapshot.version:
+                    return
+                snapshot = snapshot._replace(experiment=held.snapshot.experiment)  # paused, perhaps
+            elif not new:
+                return
+            await self._decide_by(snapshot)
 
     async def reload(self) -> None:
         """Load the newest snapshots and tokens from the store."""
-        found = await self.change(_loaded)
-        names = {snapshot.experiment.name for snapshot in found}
-        for name in self.deciders.keys() - names:
-            del self.deciders[name]
-        for snapshot in found:
-            held = self.deciders.get(snapshot.experiment.name)
-            if held is None or held.snapshot.experiment != snapshot.experiment:
-                self.deciders[snapshot.experiment.name] = Decider(snapshot)
-            else:
-                self.hold(snapshot)
-        await self.change(self.access.load)
+        async with self._holding:
+            found = await self.change(_loaded)
+            names = {snapshot.experiment.name for snapshot in found}
+            for name in self.deciders.keys() - names:
+                del self.deciders[name]
+            for snapshot in found:
+                held = self.deciders.get(snapshot.experiment.name)
+                known = held and (held.snapshot.experiment, held.snapshot.version)
+                if known != (snapshot.experiment, snapshot.version):
+                    await self._decide_by(snapshot)
+            await self.change(self.access.load)
+
+    async def _decide_by(self, snapshot: Snapshot) -> None:
+        """Make a decider in another thread: its first one may have to be compiled."""
+        decider = await run_in_threadpool(Decider, snapshot)
+        self.deciders[snapshot.experiment.name] = decider
 
     async def catch_up(self) -> bool:
         """Load what other processes may have added, at most once a second; tell whether it did."""
@@ -148,10 +157,10 @@ class Live:
         for experiment in [decider.snapshot.experiment for decider in self.deciders.values()]:
             snapshot = await self.change(_folding(experiment, self.clock()))
             held = self.deciders.get(experiment.name)
-            if snapshot is None or held is None or held.snapshot.experiment.id != experiment.id:
+            if snapshot is None or held is None:
                 continue  # nothing new, or it was deleted meanwhile
             gained = snapshot.watermark - held.snapshot.watermark
-            self.hold(snapshot._replace(experiment=held.snapshot.experiment))  # paused, perhaps
+            await self.hold(snapshot)
             more = more or gained >= AT_ONCE
             self.metrics.matured(experiment.name, gained)
         return more
