@@ -14,7 +14,8 @@ from asking import POLICY, E
 from serving import Server, server
 
 from fairx.command import main
-from fairx.service.running import Options, application, secret_of
+from fairx.service.running import Options, application
+from fairx.service.secrecy import secret_of
 from fairx.store import located
 from fairx.store.copying import backup, restore
 

@@ -15,10 +15,12 @@ import pytest
 from asking import POLICY, ROOT, E, Service, failure, serving
 
 import fairx
-from fairx.service import access, running
+from fairx.service import access
+from fairx.service.json_lines import JsonLines
 from fairx.service.limits import Limits, checked
 from fairx.service.routes import ROUTES, Route
-from fairx.service.running import Options, application, secret_of
+from fairx.service.running import Options, application
+from fairx.service.secrecy import from_environment, secret_of
 from fairx.store import located
 from fairx.store.identity import is_ours, minted
 
@@ -384,14 +386,14 @@ def test_the_first_token_is_shown_once_and_only_where_there_is_none(
     (tmp_path / "file").write_text("from a file\n")
     monkeypatch.delenv("FAIRX_ADMIN_TOKEN")
     monkeypatch.setenv("FAIRX_ADMIN_TOKEN_FILE", str(tmp_path / "file"))
-    assert running.from_environment("FAIRX_ADMIN_TOKEN") == "from a file"
+    assert from_environment("FAIRX_ADMIN_TOKEN") == "from a file"
 
 
 def test_secrets_are_not_in_the_logs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    formatter = running.JsonLines()
+    formatter = JsonLines()
 
     def broken(*_: Any) -> Any:
         raise KeyError("ours")

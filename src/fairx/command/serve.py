@@ -139,7 +139,7 @@ def _add_keeping(subparsers: Any) -> None:
 
 def _secret(store: Any, file: Path | None) -> bytes | None:
     """Return the secret, where there is one to be found."""
-    from fairx.service.running import secret_of
+    from fairx.service.secrecy import secret_of
 
     there = file or os.environ.get("FAIRX_SECRET")
     beside = store.path is not None and store.path.with_name(store.path.name + ".secret").exists()

@@ -7,21 +7,21 @@ from typing import Any
 from fairx.store.errors import NotFound, Unavailable
 from fairx.store.experiments import note
 
-from . import bodies, views
+from . import answers, requests, views
 from .access import new_token
 from .calls import Bytes, Call
 
 
 async def healthz(call: Call) -> Any:
     """Say that the process is alive."""
-    return bodies.Health("ok")
+    return answers.Health("ok")
 
 
 async def readyz(call: Call) -> Any:
     """Say whether decisions can be made and written."""
     if not call.live.healthy:
         raise Unavailable("the store cannot be reached")
-    return bodies.Health("ready")
+    return answers.Health("ready")
 
 
 async def metrics(call: Call) -> Any:
@@ -40,7 +40,7 @@ async def actions(call: Call) -> Any:
 
 async def create_token(call: Call) -> Any:
     """Create a token; its secret is shown now and never again."""
-    asked: bodies.NewToken = call.body
+    asked: requests.NewToken = call.body
     number, token, digest = new_token()
     now = call.live.clock()
     row = (number, asked.name, asked.role, asked.experiment, digest, now)
@@ -53,7 +53,7 @@ async def create_token(call: Call) -> Any:
         database.announce(0)
 
     await call.live.change(write)
-    return bodies.Token(number, asked.name, asked.role, asked.experiment, now, token)
+    return answers.Token(number, asked.name, asked.role, asked.experiment, now, token)
 
 
 async def list_tokens(call: Call) -> Any:

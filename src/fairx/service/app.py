@@ -16,9 +16,9 @@ from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from . import access, hot
+from .answers import ENCODER
 from .audits import Audits
-from .bodies import ENCODER
-from .calls import Call
+from .calls import Call, authorization, query_of
 from .failures import Refused, Reply, internal, reply_to
 from .live import Live
 from .openapi import document
@@ -85,7 +85,7 @@ class Application:
     ) -> None:
         begun = time.perf_counter()
         try:
-            await self._admitted(_authorization(scope), role, name)
+            await self._admitted(authorization(scope), role, name)
             if scope["query_string"]:
                 raise ValueError("query must be left out: it takes none")
             body = await self._body(receive)
@@ -118,7 +118,7 @@ class Application:
             try:
                 grant = await self._grant(request, route)
                 body = decoder.decode(await self._body(request.receive)) if decoder else None
-                query = _query(request, route)
+                query = query_of(request, route.query)
                 await self._heard_of(request.path_params.get("name"))
                 call = Call(self.live, self.audits, grant, request.path_params, query, body)
                 return response(route.status, await handler(call))
@@ -133,7 +133,7 @@ class Application:
         where = request.path_params.get(
             "name", access.ANY if route.path == E and route.takes is None else None
         )
-        return await self._admitted(_authorization(request.scope), route.role, where)
+        return await self._admitted(authorization(request.scope), route.role, where)
 
     async def _admitted(self, header: bytes | None, role: str, where: str | None) -> access.Grant:
         """Return the grant of a request; a token may have been made by another process just now."""
@@ -185,16 +185,6 @@ class Application:
         self.audits.close()
 
 
-def _authorization(scope: Any) -> bytes | None:
-    """Return the header; refuse what a page of another site has a browser send in its user's name."""
-    headers = dict(scope["headers"])
-    origin = headers.get(b"origin")
-    foreign = origin is not None and origin.partition(b"://")[2] != headers.get(b"host")
-    if foreign and scope["method"] not in ("GET", "HEAD"):
-        raise Refused(403, "forbidden", "requests must not come from pages of another site")
-    return headers.get(b"authorization")
-
-
 def _by_method(endpoints: dict[str, Any]) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
@@ -202,11 +192,3 @@ def _by_method(endpoints: dict[str, Any]) -> Callable[[Request], Awaitable[Respo
         return found
 
     return endpoint
-
-
-def _query(request: Request, route: Route) -> dict[str, str]:
-    for name in request.query_params:
-        if name not in route.query:
-            allowed = f"choose from {', '.join(route.query)}" if route.query else "it takes none"
-            raise ValueError(f"query must not have {name!r}: {allowed}")
-    return dict(request.query_params)

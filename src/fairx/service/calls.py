@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from starlette.requests import Request
+
 from .access import Grant
 from .audits import Audits
+from .failures import Refused
 from .live import Live
 
 
@@ -32,3 +35,22 @@ class Bytes(NamedTuple):
 
     kind: str
     body: bytes | Path
+
+
+def authorization(scope: Any) -> bytes | None:
+    """Return the header; refuse what a page of another site has a browser send in its user's name."""
+    headers = dict(scope["headers"])
+    origin = headers.get(b"origin")
+    foreign = origin is not None and origin.partition(b"://")[2] != headers.get(b"host")
+    if foreign and scope["method"] not in ("GET", "HEAD"):
+        raise Refused(403, "forbidden", "requests must not come from pages of another site")
+    return headers.get(b"authorization")
+
+
+def query_of(request: Request, allowed: Collection[str]) -> dict[str, str]:
+    """Return the query of a request, which must have nothing that is not allowed."""
+    for name in request.query_params:
+        if name not in allowed:
+            hint = f"choose from {', '.join(allowed)}" if allowed else "it takes none"
+            raise ValueError(f"query must not have {name!r}: {hint}")
+    return dict(request.query_params)

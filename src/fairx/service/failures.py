@@ -10,7 +10,7 @@ import msgspec
 from fairx.errors import FairxError, UnknownArm
 from fairx.store.errors import Conflict, Forged, NotFound, Unavailable
 
-from .bodies import ENCODER, Failure, Problem
+from .answers import ENCODER, Failure, Problem
 
 
 class Refused(Exception):

@@ -14,7 +14,7 @@ from fairx.store.experiments import Changes, change_arms, create, erase, set_sta
 from fairx.store.identity import is_ours
 from fairx.store.settings import Settings, checked
 
-from . import bodies, views
+from . import answers, requests, views
 from .audits import Question
 from .calls import Bytes, Call
 from .logbook import export
@@ -22,7 +22,7 @@ from .logbook import export
 
 async def create_experiment(call: Call) -> Any:
     """Create an experiment."""
-    asked: bodies.NewExperiment = call.body
+    asked: requests.NewExperiment = call.body
     call.live.limits.check("arms", len(asked.arms))
     call.live.limits.check("dimension", asked.dimension)
     call.live.limits.check("experiments", len(call.live.deciders) + 1)
@@ -39,7 +39,7 @@ async def create_experiment(call: Call) -> Any:
     return views.experiment(snapshot)
 
 
-def _settings(asked: bodies.NewExperiment) -> Settings:
+def _settings(asked: requests.NewExperiment) -> Settings:
     try:
         return checked(structs.asdict(asked))
     except ValueError as error:
@@ -55,7 +55,7 @@ async def list_experiments(call: Call) -> Any:
         for name, decider in sorted(call.live.deciders.items())
         if call.grant.experiment in (None, name)
     ]
-    return bodies.Experiments(found)
+    return answers.Experiments(found)
 
 
 async def get_experiment(call: Call) -> Any:
@@ -136,7 +136,7 @@ async def erase_unit(call: Call) -> Any:
             database, experiment, call.body.unit, call.live.clock(), call.grant.name
         )
     )
-    return bodies.Erased(count)
+    return answers.Erased(count)
 
 
 async def _set_status(call: Call, status: str) -> Any:

@@ -18,8 +18,9 @@ from fairx.store.rewards import Batch, Reward, note_shown
 from fairx.store.snapshots import ACTIVE, Arm, Snapshot, arms_at
 from fairx.store.writer import DECIDE, REWARD
 
-from .bodies import ENCODER, Decide, Decided, DecidedSeveral, Result, Results, Rewards, Shown
+from .answers import ENCODER, Decided, DecidedSeveral, Result, Results
 from .live import Live
+from .requests import Decide, Rewards, Shown
 
 READ_DECIDE = msgspec.json.Decoder(Decide)
 READ_REWARDS = msgspec.json.Decoder(Rewards)

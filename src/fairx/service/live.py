@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import queue
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from fairx.store import Store
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
-from fairx.store.errors import NotFound, Unavailable
+from fairx.store.errors import NotFound
 from fairx.store.folding import AT_ONCE, fold
 from fairx.store.snapshots import Experiment, Snapshot, experiments, newest
 from fairx.store.writer import OTHER, Writer
@@ -22,6 +21,7 @@ from fairx.store.writer import OTHER, Writer
 from .access import Access
 from .limits import Limits
 from .metrics import Metrics
+from .readers import Readers
 
 T = TypeVar("T")
 LOGGER = logging.getLogger("fairx")
@@ -56,7 +56,7 @@ class Live:
         self.refresh, self.clock = refresh, clock
         self.metrics = Metrics()
         self.deciders: dict[str, Decider] = {}
-        self._readers: queue.SimpleQueue[Database] = queue.SimpleQueue()
+        self._readers = Readers(store)
         self._tasks: list[asyncio.Task[None]] = []
         self._holding = asyncio.Lock()
         self.ready = False
@@ -76,8 +76,7 @@ class Live:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        while not self._readers.empty():
-            self._readers.get_nowait().close()
+        self._readers.close()
         await run_in_threadpool(self._writer.close)  # the last one, which empties SQLite's log
 
     @property
@@ -110,7 +109,7 @@ class Live:
 
     async def read(self, function: Callable[[Database], T]) -> T:
         """Run a function in a transaction that reads, in another thread."""
-        return await run_in_threadpool(self._read, function)
+        return await run_in_threadpool(self._readers.read, function)
 
     async def hold(self, snapshot: Snapshot, *, new: bool = False) -> None:
         """Decide by a snapshot from now on, unless a newer one is here or it was deleted."""
@@ -183,36 +182,6 @@ class Live:
     def _tell(self, outcomes: list[tuple[Any, Any]]) -> None:
         """Hand outcomes to the event loop; called by the writer."""
         self._loop.call_soon_threadsafe(_resolve, outcomes)
-
-    def _read(self, function: Callable[[Database], T]) -> T:
-        """Read by a connection that is free; where it turns out dead, by a new one."""
-        try:
-            database = self._readers.get_nowait()
-        except queue.Empty:
-            return self._read_by(self._connected(), function)
-        try:
-            return self._read_by(database, function)
-        except Unavailable:
-            return self._read_by(self._connected(), function)
-
-    def _read_by(self, database: Database, function: Callable[[Database], T]) -> T:
-        try:
-            with database.transaction():
-                found = function(database)
-        except Exception as error:
-            if database.is_lost(error):
-                database.close()
-                raise Unavailable(f"the store cannot be reached: {error}") from error
-            self._readers.put(database)
-            raise
-        self._readers.put(database)
-        return found
-
-    def _connected(self) -> Database:
-        try:
-            return self.store.reader()
-        except Exception as error:
-            raise Unavailable(f"the store cannot be reached: {error}") from error
 
 
 def _resolve(outcomes: list[tuple[asyncio.Future[Any], Any]]) -> None:

@@ -10,7 +10,7 @@ import msgspec
 
 from fairx.version import __version__
 
-from . import bodies
+from . import answers, requests
 from .calls import Bytes
 from .routes import ROUTES, Route
 
@@ -50,7 +50,9 @@ def document() -> dict[str, Any]:
         },
     }
     # JSON Schema's `$` lets no newline follow: it needs none of what Python's does.
-    plain: dict[str, Any] = json.loads(json.dumps(found).replace(json.dumps(bodies.END)[1:-1], "$"))
+    plain: dict[str, Any] = json.loads(
+        json.dumps(found).replace(json.dumps(requests.END)[1:-1], "$")
+    )
     return plain
 
 
@@ -82,10 +84,10 @@ def _responses(route: Route) -> dict[str, Any]:
     statuses |= {404} if "{" in route.path else set()
     statuses |= {409, 422} if route.takes or route.query or route.method != "GET" else set()
     statuses |= {422}  # a query that it does not take
-    answers: dict[str, Any] = {str(route.status): _success(route)}
+    found: dict[str, Any] = {str(route.status): _success(route)}
     for status in sorted(statuses | {503}):
-        answers[str(status)] = {"description": WORDS[status], "content": _json(bodies.Failure)}
-    return answers
+        found[str(status)] = {"description": WORDS[status], "content": _json(answers.Failure)}
+    return found
 
 
 def _success(route: Route) -> dict[str, Any]:
@@ -108,7 +110,7 @@ def _several(kinds: Any) -> list[Any]:
 
 
 def _schemas() -> tuple[Any, dict[str, Any]]:
-    kinds = [bodies.Failure]
+    kinds = [answers.Failure]
     for route in ROUTES:
         for kind in (route.takes, *_several(route.gives)):
             kinds += [kind] if kind not in (None, Bytes) else []

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from .bodies import ENCODER
+from .answers import ENCODER
 from .calls import Bytes
 from .failures import Refused, Reply, reply_to
 

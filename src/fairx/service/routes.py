@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from . import administration, bodies, handlers
+from . import administration, answers, handlers, requests
 from .access import ADMIN, DECIDE, READ, REWARD
 from .calls import Bytes, Call
 
@@ -30,26 +30,26 @@ class Route(NamedTuple):
 
 E = "/v1/experiments"
 ROUTES = (
-    Route("POST", E, ADMIN, "Create an experiment", handlers.create_experiment, bodies.NewExperiment, bodies.Experiment, 201),
-    Route("GET", E, READ, "List experiments", handlers.list_experiments, gives=bodies.Experiments),
-    Route("GET", E + "/{name}", READ, "Get an experiment", handlers.get_experiment, gives=bodies.Experiment),
+    Route("POST", E, ADMIN, "Create an experiment", handlers.create_experiment, requests.NewExperiment, answers.Experiment, 201),
+    Route("GET", E, READ, "List experiments", handlers.list_experiments, gives=answers.Experiments),
+    Route("GET", E + "/{name}", READ, "Get an experiment", handlers.get_experiment, gives=answers.Experiment),
     Route("DELETE", E + "/{name}", ADMIN, "Delete an experiment", handlers.delete, status=204),
-    Route("POST", E + "/{name}/pause", ADMIN, "Pause an experiment", handlers.pause, gives=bodies.Experiment),
-    Route("POST", E + "/{name}/resume", ADMIN, "Resume an experiment", handlers.resume, gives=bodies.Experiment),
-    Route("POST", E + "/{name}/arms", ADMIN, "Change arms", handlers.change_experiment_arms, bodies.ArmChanges, bodies.Experiment),
-    Route("POST", E + "/{name}/decide", DECIDE, "Decide", None, bodies.Decide, (bodies.Decided, bodies.DecidedSeveral)),
-    Route("POST", E + "/{name}/shown", DECIDE, "Say what was shown", None, bodies.Shown, bodies.Results),
-    Route("POST", E + "/{name}/rewards", REWARD, "Send rewards", None, bodies.Rewards, bodies.Results),
-    Route("GET", E + "/{name}/decisions/{decision}", READ, "Get a decision", handlers.get_decision, gives=bodies.DecisionOut),
-    Route("GET", E + "/{name}/status", READ, "Get counts", handlers.status, gives=bodies.Status),
+    Route("POST", E + "/{name}/pause", ADMIN, "Pause an experiment", handlers.pause, gives=answers.Experiment),
+    Route("POST", E + "/{name}/resume", ADMIN, "Resume an experiment", handlers.resume, gives=answers.Experiment),
+    Route("POST", E + "/{name}/arms", ADMIN, "Change arms", handlers.change_experiment_arms, requests.ArmChanges, answers.Experiment),
+    Route("POST", E + "/{name}/decide", DECIDE, "Decide", None, requests.Decide, (answers.Decided, answers.DecidedSeveral)),
+    Route("POST", E + "/{name}/shown", DECIDE, "Say what was shown", None, requests.Shown, answers.Results),
+    Route("POST", E + "/{name}/rewards", REWARD, "Send rewards", None, requests.Rewards, answers.Results),
+    Route("GET", E + "/{name}/decisions/{decision}", READ, "Get a decision", handlers.get_decision, gives=answers.DecisionOut),
+    Route("GET", E + "/{name}/status", READ, "Get counts", handlers.status, gives=answers.Status),
     Route("GET", E + "/{name}/audit", READ, "Audit the exposure", handlers.audit, gives=dict[str, Any], query=("alpha", "low", "high")),
     Route("GET", E + "/{name}/export", READ, "Export the decision log", handlers.export_log, gives=Bytes),
-    Route("POST", E + "/{name}/erase", ADMIN, "Forget a unit", handlers.erase_unit, bodies.Erase, bodies.Erased),
-    Route("GET", "/healthz", None, "Is the process alive?", administration.healthz, gives=bodies.Health),
-    Route("GET", "/readyz", None, "Can it decide?", administration.readyz, gives=bodies.Health),
+    Route("POST", E + "/{name}/erase", ADMIN, "Forget a unit", handlers.erase_unit, requests.Erase, answers.Erased),
+    Route("GET", "/healthz", None, "Is the process alive?", administration.healthz, gives=answers.Health),
+    Route("GET", "/readyz", None, "Can it decide?", administration.readyz, gives=answers.Health),
     Route("GET", "/metrics", READ, "Counts for Prometheus", administration.metrics, gives=Bytes),
-    Route("GET", "/v1/actions", ADMIN, "List administrative actions", administration.actions, gives=bodies.Actions),
-    Route("POST", "/v1/tokens", ADMIN, "Create a token", administration.create_token, bodies.NewToken, bodies.Token, 201),
-    Route("GET", "/v1/tokens", ADMIN, "List tokens", administration.list_tokens, gives=bodies.Tokens),
+    Route("GET", "/v1/actions", ADMIN, "List administrative actions", administration.actions, gives=answers.Actions),
+    Route("POST", "/v1/tokens", ADMIN, "Create a token", administration.create_token, requests.NewToken, answers.Token, 201),
+    Route("GET", "/v1/tokens", ADMIN, "List tokens", administration.list_tokens, gives=answers.Tokens),
     Route("DELETE", "/v1/tokens/{id}", ADMIN, "Revoke a token", administration.revoke_token, status=204),
 )  # fmt: skip

@@ -1,30 +1,25 @@
-"""`fairx serve`: secrets, logs, the server, a graceful stop."""
+"""`fairx serve`: the store made ready, the server, a graceful stop."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
-import hashlib
-import json
 import logging
-import os
-import secrets
 import signal
 import sys
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairx.files import sync_directory
 from fairx.store import Store, located
 from fairx.store.identity import check_secret
 
 from .access import Access, new_token
+from .json_lines import handler
 from .limits import Limits
+from .secrecy import SHORTEST, from_environment, secret_of
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-SHORTEST = 16  # characters of a secret
 LOGGER = logging.getLogger("fairx")
 
 
@@ -39,38 +34,6 @@ class Options(NamedTuple):
     limits: Limits = Limits()
     secret_file: Path | None = None
     demo: bool = False
-
-
-def secret_of(store: Store, file: Path | None) -> bytes:
-    """Return the secret that signs decision ids: from FAIRX_SECRET, a file, or beside the store.
-
-    A store on SQLite gets a file of its own, PATH.secret, made on first use. Processes that share
-    a PostgreSQL must be given the same secret.
-    """
-    given = from_environment("FAIRX_SECRET") or (file.read_text("utf-8").strip() if file else "")
-    if not given and store.path is None:
-        raise ValueError(
-            "FAIRX_SECRET must be set, or --secret-file given, with postgresql://: all processes "
-            "sign decision ids with it"
-        )
-    if not given:
-        assert store.path is not None
-        file = store.path.with_name(store.path.name + ".secret")
-        if store.path.exists() and not file.exists():
-            raise ValueError(
-                f"{file} must be there, with the secret that {store.path} was made with: "
-                "bring it from where that was, or set FAIRX_SECRET"
-            )
-        given = _kept(file)
-    if len(given) < SHORTEST:
-        raise ValueError(f"the secret must have at least {SHORTEST} characters")
-    return hashlib.sha256(given.encode()).digest()
-
-
-def from_environment(name: str) -> str | None:
-    """Return a secret from the environment, or from the file that NAME_FILE names."""
-    file = os.environ.get(name + "_FILE")
-    return os.environ.get(name) or (Path(file).read_text("utf-8").strip() if file else None)
 
 
 def application(options: Options) -> Any:
@@ -97,7 +60,7 @@ def run(options: Options, app: Any = None) -> None:
     import uvicorn
     import uvloop
 
-    logging.basicConfig(level=logging.INFO, handlers=[_handler()], force=True)
+    logging.basicConfig(level=logging.INFO, handlers=[handler()], force=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # the visitors of the demonstration
     # The writer waits for no longer than this when the event loop is busy.
     sys.setswitchinterval(0.0005)
@@ -145,46 +108,6 @@ async def _visited(options: Options) -> None:
     address = f"http://{options.host}:{options.port}"
     sys.stderr.write(f"fairx: the dashboard is at {address}/ (simulated traffic; Ctrl-C stops)\n")
     await traffic(address, from_environment("FAIRX_ADMIN_TOKEN"), seed=1)
-
-
-class JsonLines(logging.Formatter):
-    """Writes each event as a line of JSON."""
-
-    STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "color_message", "taskName"}
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
-        line: dict[str, Any] = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
-            "level": record.levelname.lower(),
-            "event": record.getMessage(),
-        }
-        line |= {key: value for key, value in vars(record).items() if key not in self.STANDARD}
-        if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
-
-
-def _handler() -> logging.Handler:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    return handler
-
-
-def _kept(path: Path) -> str:
-    """Return the secret in a file that only its owner can read, made on first use."""
-    if not path.exists():
-        unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(secrets.token_hex(32))
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileExistsError):  # another process was faster
-            path.hardlink_to(unfinished)
-        unfinished.unlink()
-        sync_directory(path.parent)
-    return path.read_text("utf-8").strip()
 
 
 def _prepare(store: Store, secret: bytes, *, first_token: bool) -> None:

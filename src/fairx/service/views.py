@@ -13,23 +13,23 @@ from fairx.store.errors import NotFound
 from fairx.store.settings import written
 from fairx.store.snapshots import ACTIVE, Snapshot, arms_at
 
-from . import bodies
+from . import answers
 
 MINUTE = 60.0
 
 
-def experiment(snapshot: Snapshot) -> bodies.Experiment:
+def experiment(snapshot: Snapshot) -> answers.Experiment:
     """Return an experiment as clients see it."""
     found = snapshot.experiment
-    arms = [bodies.ArmState(arm.name, arm.status) for arm in snapshot.arms]  # type: ignore[arg-type]
+    arms = [answers.ArmState(arm.name, arm.status) for arm in snapshot.arms]  # type: ignore[arg-type]
     about = written(found.settings)
-    return bodies.Experiment(
+    return answers.Experiment(
         name=found.name, status=found.status, arms=arms, snapshot=snapshot.version,  # type: ignore[arg-type]
         created=found.created, **about,
     )  # fmt: skip
 
 
-def decision(database: Database, snapshot: Snapshot, name: str) -> bodies.DecisionOut:
+def decision(database: Database, snapshot: Snapshot, name: str) -> answers.DecisionOut:
     """Return a decision with all that came of it."""
     rows = [row for row in fetched(database, [name]) if row[1] == snapshot.experiment.id]
     if not rows:
@@ -41,7 +41,7 @@ def decision(database: Database, snapshot: Snapshot, name: str) -> bodies.Decisi
         places = np.frombuffer(made.candidates, "<i4").tolist()
     chances = np.frombuffer(made.probabilities).tolist()
     status, due, reward = _outcome(database, name)
-    found = bodies.DecisionOut(
+    found = answers.DecisionOut(
         decision=name, time=made.time, arm=arms[made.arm].name, propensity=chances[made.slot],
         snapshot=made.snapshot, status=status, due=due, reward=reward,  # type: ignore[arg-type]
         probabilities={arms[p].name: chance for p, chance in zip(places, chances, strict=True)},
@@ -54,7 +54,7 @@ def decision(database: Database, snapshot: Snapshot, name: str) -> bodies.Decisi
     return found
 
 
-def status(database: Database, snapshot: Snapshot, now: float) -> bodies.Status:
+def status(database: Database, snapshot: Snapshot, now: float) -> answers.Status:
     """Return how an experiment is doing, arm by arm."""
     key = snapshot.experiment.id
     made = _by_arm(
@@ -72,31 +72,31 @@ def status(database: Database, snapshot: Snapshot, now: float) -> bodies.Status:
         "(SELECT 1 FROM decisions d WHERE d.id = r.decision)", (key,),
     )  # fmt: skip
     arms = [
-        bodies.ArmCounts(
+        answers.ArmCounts(
             arm.name, arm.status, made.get(i, 0), rewards.get(i, 0), late.get(i, 0),
             matured.get(i, 0) - rewarded.get(i, 0), made.get(i, 0) - matured.get(i, 0),
         )
         for i, arm in enumerate(snapshot.arms)
     ]  # fmt: skip
     total, done = sum(made.values()), sum(matured.values())
-    return bodies.Status(
+    return answers.Status(
         total, done, total - done, parked, _recent(database, key, now) / MINUTE,
         snapshot.version, max(0.0, now - snapshot.time), arms,
     )  # fmt: skip
 
 
-def actions(database: Database) -> bodies.Actions:
+def actions(database: Database) -> answers.Actions:
     """Return the last thousand administrative actions, newest first."""
     sql = "SELECT time, actor, action, experiment, detail FROM actions ORDER BY id DESC LIMIT 1000"
     rows = [(*about, json.loads(detail)) for *about, detail in database.rows(sql)]
     ((total,),) = database.rows("SELECT count(*) FROM actions")
-    return bodies.Actions([bodies.Action(*row) for row in rows], total - len(rows))
+    return answers.Actions([answers.Action(*row) for row in rows], total - len(rows))
 
 
-def tokens(database: Database) -> bodies.Tokens:
+def tokens(database: Database) -> answers.Tokens:
     """Return the tokens that are valid, without their secrets."""
     sql = "SELECT id, name, role, experiment, created FROM tokens WHERE revoked IS NULL ORDER BY created"
-    return bodies.Tokens([bodies.Token(*row) for row in database.rows(sql)])
+    return answers.Tokens([answers.Token(*row) for row in database.rows(sql)])
 
 
 def _outcome(database: Database, name: str) -> tuple[str, float, float | None]:
@@ -108,10 +108,10 @@ def _outcome(database: Database, name: str) -> tuple[str, float, float | None]:
     return ("waiting", due, None) if due is not None else ("mature", time, reward)
 
 
-def _rewards(database: Database, name: str) -> list[bodies.RewardOut]:
+def _rewards(database: Database, name: str) -> list[answers.RewardOut]:
     sql = "SELECT id, value, final, late, time FROM rewards WHERE decision = ? ORDER BY time, id"
     rows = database.rows(sql, (name,))
-    return [bodies.RewardOut(row[0], row[1], bool(row[2]), bool(row[3]), row[4]) for row in rows]
+    return [answers.RewardOut(row[0], row[1], bool(row[2]), bool(row[3]), row[4]) for row in rows]
 
 
 def _shown(database: Database, name: str) -> float | None:

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from fairx.auditing.result import Arm, Audit, Line
+from fairx.service.answers import ArmCounts, Status
 from fairx.service.audits import Audited
-from fairx.service.bodies import ArmCounts, Status
 
 ORDERS = {
     "fair": "fair share",

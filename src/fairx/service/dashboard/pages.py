@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from fairx.service import bodies, views
+from fairx.service import answers, views
 from fairx.service.access import ANY, READ, Grant
 from fairx.service.audits import Audits
 from fairx.service.failures import internal, reply_to
@@ -128,7 +128,7 @@ class _Pages:
         headers = {name.decode(): value.decode() for name, value in reply.headers}
         if reply.status == 401:
             headers["www-authenticate"] = ASK
-        problem = msgspec.json.decode(reply.body, type=bodies.Failure).error
+        problem = msgspec.json.decode(reply.body, type=answers.Failure).error
         about = {"problem": problem, "status": reply.status}
         return await self._renderer.page(request, "failure.html", about, reply.status, headers)
 

@@ -1,0 +1,95 @@
+"""What goes in, as types: they check requests and describe them in the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+# No control characters, which PostgreSQL and pages dislike. Python's `$` lets a newline follow.
+END = r"(?!\n)$"
+TEXT = r"^[^\x00-\x1f\x7f]+" + END
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*" + END
+LARGEST = 2**31 - 1  # of whole numbers, before any limit
+Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=NAME)]
+ArmName = Annotated[str, Meta(min_length=1, max_length=1000, pattern=TEXT)]
+Key = Annotated[str, Meta(min_length=1, max_length=1000, pattern=TEXT)]
+RewardName = Annotated[str, Meta(max_length=1000, pattern=TEXT.replace("+", "*"))]
+Number = Annotated[float, Meta(ge=-1e9, le=1e9)]
+POLICY = {
+    "kind": "FairXTS",
+    "merit": {"kind": "Exponential", "steepness": 10.0},
+    "prior_std": 1.0,
+    "reward_std": 0.5,
+}
+Policy = Annotated[dict[str, Any], Meta(description="A policy and its settings", examples=[POLICY])]
+Role = Literal["decide", "reward", "read", "admin"]
+
+
+class NewExperiment(Struct, forbid_unknown_fields=True):
+    """An experiment to create."""
+
+    name: Name
+    arms: Annotated[list[ArmName], Meta(min_length=1)]
+    policy: Policy
+    dimension: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
+    reward_window_s: Annotated[float, Meta(ge=0, le=1e9)] = 600.0
+    missing_reward: Number | None = 0.0
+    floor: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    reward_range: tuple[Number, Number] | None = None
+    requires_shown: bool = False
+
+
+class ArmChanges(Struct, forbid_unknown_fields=True):
+    """Arms to add, pause, resume and remove: all of it happens, or nothing."""
+
+    add: list[ArmName] = []
+    pause: list[ArmName] = []
+    resume: list[ArmName] = []
+    remove: list[ArmName] = []
+
+
+class Decide(Struct, forbid_unknown_fields=True):
+    """A request for an arm. The same key gets the same answer."""
+
+    key: Key
+    candidates: list[ArmName] | None = None
+    contexts: list[list[float]] | None = None
+    unit: Key | None = None
+    count: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
+    probabilities: bool = False
+
+
+class Shown(Struct, forbid_unknown_fields=True):
+    """Decisions that were shown."""
+
+    decisions: Annotated[list[Key], Meta(min_length=1)]
+
+
+class RewardIn(Struct, forbid_unknown_fields=True):
+    """A reward. With several of different ids, their sum counts."""
+
+    decision: Key
+    reward: Number
+    id: RewardName = ""
+    final: bool = False
+
+
+class Rewards(Struct, forbid_unknown_fields=True):
+    """Rewards: all are taken in, or none."""
+
+    rewards: Annotated[list[RewardIn], Meta(min_length=1)]
+
+
+class Erase(Struct, forbid_unknown_fields=True):
+    """A unit to forget."""
+
+    unit: Key
+
+
+class NewToken(Struct, forbid_unknown_fields=True):
+    """A token to create: for one experiment, or for all."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=TEXT)]
+    role: Role
+    experiment: Name | None = None

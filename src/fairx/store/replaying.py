@@ -1,0 +1,190 @@
+"""One experiment replayed: its snapshots rebuilt, its decisions made again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx.types import Vector
+
+from .database import Database
+from .deciding import Decider
+from .folding import Mature, absorb, outcomes
+from .identity import is_ours
+from .snapshots import ACTIVE, Experiment, Snapshot, arms_at, newest
+from .statistics import empty, widened
+
+CHUNK = 1000
+
+
+class Verified(NamedTuple):
+    """What was checked, and what is wrong."""
+
+    experiments: int = 0
+    snapshots: int = 0
+    decisions: int = 0
+    matured: int = 0
+    erased: int = 0  # decisions that cannot be made again, for contexts were erased
+    problems: tuple[str, ...] = ()
+
+
+class Replay:
+    """One experiment, from its first snapshot to its last."""
+
+    def __init__(
+        self,
+        database: Database,
+        experiment: Experiment,
+        secret: bytes | None,
+        progress: Callable[[int], None],
+    ) -> None:
+        self.database, self.experiment, self.secret = database, experiment, secret
+        self.progress = progress
+        self.problems: list[str] = []
+        self.erased = self.decisions = 0
+        self.unknown = False  # whether erased contexts leave the sums unknown, up to a checkpoint
+
+    def run(self) -> Verified:
+        """Check everything."""
+        snapshots = 0
+        last: Snapshot | None = None
+        for snapshot in self._snapshots():
+            snapshots += 1
+            last = snapshot
+            self._decisions(snapshot)
+        self._end(last)
+        matured = last.watermark if last else 0
+        return Verified(1, snapshots, self.decisions, matured, self.erased, tuple(self.problems))
+
+    def _snapshots(self) -> Iterator[Snapshot]:
+        """Rebuild each snapshot from the one before, and compare it with its digest."""
+        key, settings = self.experiment.id, self.experiment.settings
+        sql = "SELECT version, watermark, digest, time FROM snapshots WHERE experiment = ? ORDER BY version"
+        watermark, sums, expected = 0, empty(settings, 0), 1
+        for version, upto, digest, time in self.database.rows(sql, (key,)):
+            if version != expected:
+                self._say(f"snapshot {expected} is missing")
+            expected = version + 1
+            arms = arms_at(self.database, key, version)
+            sums = self._folded(widened(settings, sums, len(arms)), watermark, upto)
+            watermark = upto
+            snapshot = Snapshot(self.experiment, version, upto, time, arms, sums)
+            if not self.unknown and snapshot.digest() != digest:
+                self._say(f"snapshot {version} differs from what the log gives")
+            yield snapshot
+
+    def _folded(self, sums: Vector, start: int, stop: int) -> Vector:
+        """Fold the decisions that matured between two snapshots."""
+        columns = (
+            "d.sequence, d.id, d.arm, d.slot, d.contexts, d.erased, m.number, m.reward, m.rewards"
+        )
+        sql = (
+            f"SELECT {columns} FROM matured m LEFT JOIN decisions d ON d.sequence = m.sequence "
+            "WHERE m.experiment = ? AND m.number > ? AND m.number <= ? ORDER BY m.number"
+        )
+        rows = self.database.rows(sql, (self.experiment.id, start, stop))
+        if [row[6] for row in rows] != list(range(start + 1, stop + 1)):
+            self._say(f"matured decisions {start + 1} to {stop} are not all there")
+        rows = [
+            row
+            for row in rows
+            if row[0] is not None or self._say(f"matured {row[6]} has no decision")
+        ]
+        mature, learned = [Mature(*row[:6]) for row in rows], [row[7] for row in rows]
+        self._outcomes(mature, rows)
+        if self.experiment.settings.dimension and any(
+            each.erased is not None and reward is not None
+            for each, reward in zip(mature, learned, strict=True)
+        ):
+            self.unknown = True
+        if self.unknown:
+            return self._checkpoint(sums, stop)
+        absorb(self.experiment, sums, mature, learned)
+        return sums
+
+    def _checkpoint(self, sums: Vector, watermark: int) -> Vector:
+        """Go on from sums that were kept when contexts were erased, as soon as there are some."""
+        sql = "SELECT body FROM checkpoints WHERE experiment = ? AND watermark = ?"
+        rows = self.database.rows(sql, (self.experiment.id, watermark))
+        self.unknown = not rows
+        return np.frombuffer(rows[0][0]).copy() if rows else sums
+
+    def _outcomes(self, mature: list[Mature], rows: list[Any]) -> None:
+        """Check that each decision was learned as what its rewards say."""
+        for start in range(0, len(mature), CHUNK):
+            part = mature[start : start + CHUNK]
+            found = outcomes(self.database, self.experiment, part)
+            for each, row, (reward, count) in zip(part, rows[start:], found, strict=False):
+                if each.erased is None and (row[7], row[8]) != (reward, count):
+                    self._say(f"decision {each.id} was learned as {row[7]}, not as {reward}")
+
+    def _decisions(self, snapshot: Snapshot) -> None:
+        """Make the decisions of a snapshot again."""
+        columns = "id, arm, slot, candidates, probabilities, contexts, erased"
+        sql = f"SELECT {columns} FROM decisions WHERE experiment = ? AND snapshot = ? ORDER BY sequence"
+        rows = self.database.rows(sql, (self.experiment.id, snapshot.version))
+        if not rows:
+            return
+        self.decisions += len(rows)
+        if self.unknown:
+            self.erased += len(rows)
+            return
+        decider = Decider(snapshot)
+        for row in rows:
+            try:
+                problem = self._again(decider, *row)
+            except (ValueError, IndexError) as error:
+                problem = f"it cannot be made again: {error}"
+            if problem:
+                self._say(f"decision {row[0]}: {problem}")
+        self.progress(len(rows))
+
+    def _again(self, decider: Decider, decision: str, arm: int, slot: int, candidates: bytes | None,
+               probabilities: bytes, contexts: bytes | None, erased: float | None) -> str:  # fmt: skip
+        """Say what is wrong with a decision."""
+        dimension = self.experiment.settings.dimension
+        if self.secret is not None and not is_ours(self.secret, self.experiment.id, decision):
+            return "its signature is not ours"
+        if erased is not None and dimension:
+            self.erased += 1
+            return ""
+        named = decider.offer_of(candidates, contexts)
+        if any(decider.snapshot.arms[place].status != ACTIVE for place in named.places):
+            return "an arm was on offer that was not active"
+        position, found = decider.decide(decision, named)
+        if found.tobytes() != probabilities:
+            return "its probabilities differ from what the snapshot gives"
+        if position != slot or named.places[slot] != arm:
+            return f"its arm is {arm}, but the snapshot gives {named.places[position]}"
+        return ""
+
+    def _end(self, last: Snapshot | None) -> None:
+        """Check that the statistics are those of the last snapshot, and no decision is lost."""
+        now = self._newest()
+        if last is not None and now is not None:
+            if (now.version, now.watermark) != (last.version, last.watermark):
+                self._say("the statistics are not those of the last snapshot")
+            elif now.digest() != last.digest():
+                self._say("the statistics differ from the fold of the log")
+        key = self.experiment.id
+        counts = [
+            self.database.rows(f"SELECT count(*) FROM {table} WHERE experiment = ?", (key,))[0][0]
+            for table in ("decisions", "waiting", "matured")
+        ]
+        if counts[0] != counts[1] + counts[2]:
+            self._say(f"{counts[0]} decisions, but {counts[1]} wait and {counts[2]} are mature")
+        if counts[0] != self.decisions:
+            self._say(f"{counts[0] - self.decisions} decisions have no snapshot")
+
+    def _newest(self) -> Snapshot | None:
+        try:
+            return newest(self.database, self.experiment)
+        except ValueError:
+            self._say("the statistics or their snapshot are not there")
+            return None
+
+    def _say(self, problem: str) -> bool:
+        self.problems.append(f"{self.experiment.name}: {problem}")
+        return False
