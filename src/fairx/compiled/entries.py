@@ -46,7 +46,7 @@ class Entry:
             return self.interpreted, records
         ours = all(map(_is_ours, records))
         run = self._kept if ours else self._fresh
-        names = ", ".join(map(_name, records))
+        names = ", ".join(map(_name, records)) or self.function.__name__
         try:
             with _says_what_it_waits_for(names, kept=ours):
                 low = tuple(map(lowered, records))
