@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -54,8 +56,6 @@ def service(store: str, *, logged: bool = True) -> Iterator[tuple[int, int]]:
 
 def serve(store: str, port: int, logged: bool) -> None:
     """Serve; where nothing is logged, decisions are answered as if they had been written."""
-    import os
-
     from fairx.service.running import Options, application, run
     from fairx.store.decisions import Recorded
     from fairx.store.writer import DECIDE
@@ -191,17 +191,9 @@ def restart(count: int) -> None:
             while json.loads(_get(port, "/v1/experiments/counted/status"))["waiting"]:
                 time.sleep(1)
         size = Path(folder, "large.db").stat().st_size
-        for how in ("stopped", "killed"):
-            with service(store) as (port, process):
-                begun = time.perf_counter()
-                subprocess.run(
-                    ["kill", "-9" if how == "killed" else "-15", str(process)], check=True
-                )
-                while (
-                    Path(f"/proc/{process}/stat").exists()
-                    and " Z " not in Path(f"/proc/{process}/stat").read_text()
-                ):
-                    time.sleep(0.01)
+        for how, number in (("stopped", signal.SIGTERM), ("killed", signal.SIGKILL)):
+            with service(store) as (_, process):
+                os.kill(process, number)
             begun = time.perf_counter()
             with service(store) as (port, _):
                 post(port, path, {"key": f"after {how}"})
