@@ -999,3 +999,18 @@ def test_a_postgresql_that_is_away_is_503_for_all_that_need_it(
         assert shop.decide("k") == made
         assert shop.get(SHOP + "/status")["decisions"] == 1
         assert shop.get("/readyz") == {"status": "ready"}
+
+
+def test_what_one_process_creates_another_finds_at_once(database_url: str) -> None:
+    with serving(database_url, auth=True) as one, serving(database_url, auth=True) as other:
+        one.create("shop")
+        token = one.post("/v1/tokens", {"name": "page", "role": "decide"})["token"]
+        decide = f"{E}/shop/decide"
+        assert other.ask("POST", decide, {"key": "k"}, token=token).is_success
+        one.create("second")
+        # Names that nobody made are looked for once a second, not at every request.
+        before = other.live._caught_up
+        assert other.ask("POST", f"{E}/none/decide", {"key": "k"}).status_code == 404
+        assert other.live._caught_up == before
+        other.live._caught_up = 0.0
+        assert other.get(f"{E}/second")["name"] == "second"

@@ -67,9 +67,6 @@ CREATE TABLE IF NOT EXISTS actions (
   experiment TEXT, detail TEXT NOT NULL
 )
 """
-NAMES = tuple(
-    line.split()[5] for line in TABLES.splitlines() if line.startswith("CREATE TABLE IF NOT EXISTS")
-)
 
 
 def check_version(found: str) -> None:
