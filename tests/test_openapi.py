@@ -78,6 +78,16 @@ def test_it_lists_exactly_the_routes_that_are_served(service: Service) -> None:
     assert service.get("/openapi.json") == document()
 
 
+def test_a_service_without_tokens_asks_for_none(tmp_path: Path) -> None:
+    with serving(tmp_path / "store.db") as service:
+        found = service.get("/openapi.json")
+    assert found == document(tokens=False)
+    for methods in found["paths"].values():
+        for operation in methods.values():
+            assert operation["security"] == []
+            assert "401" not in operation["responses"]
+
+
 def test_what_needs_a_token_says_so() -> None:
     for (_, path), operation in operations().items():
         public = path in ("/healthz", "/readyz")

@@ -46,7 +46,7 @@ class Application:
     ) -> None:
         self._hosts = hosts  # by which it may be called; None: any
         self.live, self.audits = live, Audits(live)
-        described = Reply(200, ENCODER.encode(document()))
+        described = Reply(200, ENCODER.encode(document(tokens=not live.access.open_to_all)))
         routes = [StarletteRoute("/openapi.json", lambda _: sent(described)), *self._routes()]
         self._rest = Starlette(
             routes=[*routes, *(pages(live, self.audits) if pages else [])],

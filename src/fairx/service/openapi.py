@@ -28,8 +28,8 @@ WORDS = {
 }
 
 
-def document() -> dict[str, Any]:
-    """Return the document.
+def document(*, tokens: bool = True) -> dict[str, Any]:
+    """Return the document of a service that asks for tokens, or of one that does not.
 
     Examples
     --------
@@ -38,7 +38,8 @@ def document() -> dict[str, Any]:
     """
     paths: dict[str, Any] = {}
     for route in ROUTES:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        asked = route if tokens else route._replace(role=None)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(asked)
     _, schemas = _schemas()
     found = {
         "openapi": "3.1.0",
@@ -80,7 +81,12 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 
 
 def _responses(route: Route) -> dict[str, Any]:
-    statuses = {429, *((401, 403) if route.role else ()), *((400, 413, 422) if route.takes else ())}
+    statuses = {
+        403,
+        429,
+        *((401,) if route.role else ()),
+        *((400, 413, 422) if route.takes else ()),
+    }
     statuses |= {404} if "{" in route.path else set()
     statuses |= {409, 422} if route.takes or route.query or route.method != "GET" else set()
     statuses |= {422}  # a query that it does not take
