@@ -1014,3 +1014,18 @@ def test_what_one_process_creates_another_finds_at_once(database_url: str) -> No
         assert other.live._caught_up == before
         other.live._caught_up = 0.0
         assert other.get(f"{E}/second")["name"] == "second"
+
+
+def test_an_experiment_that_cannot_be_folded_keeps_no_other_waiting(tmp_path: Path) -> None:
+    with serving(tmp_path / "store.db") as service:
+        for name in ("bad", "good"):
+            service.create(name, reward_window_s=1)
+            service.decide("k", name)
+
+        def spoil(database: Any) -> None:
+            database.rows("UPDATE statistics SET body = x'00' WHERE experiment = 1")
+
+        service.runner.run(service.live.change(spoil))
+        service.later(2)
+        assert service.get(f"{E}/good/status")["mature"] == 1
+        assert service.get(f"{E}/bad/status")["mature"] == 0

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from fairx.store import Store
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
-from fairx.store.errors import NotFound
+from fairx.store.errors import NotFound, Unavailable
 from fairx.store.folding import AT_ONCE, fold
 from fairx.store.snapshots import Experiment, Snapshot, experiments, newest
 from fairx.store.writer import OTHER, Writer
@@ -154,7 +154,7 @@ class Live:
         """Fold what is mature once; tell whether there may be more."""
         more = False
         for experiment in [decider.snapshot.experiment for decider in self.deciders.values()]:
-            snapshot = await self.change(_folding(experiment, self.clock()))
+            snapshot = await self._folded(experiment)
             held = self.deciders.get(experiment.name)
             if snapshot is None or held is None:
                 continue  # nothing new, or it was deleted meanwhile
@@ -163,6 +163,17 @@ class Live:
             more = more or gained >= AT_ONCE
             self.metrics.matured(experiment.name, gained)
         return more
+
+    async def _folded(self, experiment: Experiment) -> Snapshot | None:
+        """Fold one experiment; what is wrong with it must not keep the others waiting."""
+        now = self.clock()
+        try:
+            return await self.change(lambda database: fold(database, experiment, now))
+        except Unavailable:
+            raise
+        except Exception:  # the next round may fare better
+            LOGGER.exception("fold failed", extra={"experiment": experiment.name})
+            return None
 
     async def _fold_forever(self) -> None:
         last = self.clock()
@@ -192,10 +203,6 @@ def _resolve(outcomes: list[tuple[asyncio.Future[Any], Any]]) -> None:
             future.set_exception(outcome)
         else:
             future.set_result(outcome)
-
-
-def _folding(experiment: Experiment, now: float) -> Callable[[Database], Snapshot | None]:
-    return lambda database: fold(database, experiment, now)
 
 
 def _loaded(database: Database) -> list[Snapshot]:
