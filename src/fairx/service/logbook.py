@@ -18,7 +18,7 @@ from fairx.store import points
 from fairx.store.database import Database
 from fairx.store.snapshots import ACTIVE, Experiment, arms_at
 
-CHUNK = 20_000
+CHUNK = 5_000  # decisions in memory at once
 COLUMNS = "d.id, d.time, d.snapshot, d.arm, d.slot, d.candidates, d.probabilities, m.number, m.reward, m.rewards"
 SHOWN = "(SELECT s.time FROM shown s WHERE s.decision = d.id AND s.late = 0)"
 ALL = f"""
@@ -91,6 +91,8 @@ class Spool:
             for path in self._folder.iterdir():
                 path.unlink()
             raise
+        finally:
+            pa.default_memory_pool().release_unused()  # or it would be kept for the next time
         return self._folder if self._parts else None
 
     def _take_in(self, database: Database) -> None:
