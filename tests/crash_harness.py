@@ -14,7 +14,6 @@ import math
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from postgres_cluster import Cluster, binaries, cluster
+from postgres_cluster import Cluster, binaries, cluster, free_port
 
 from fairx.store import located, verify
 from fairx.store.database import Database
@@ -53,19 +52,6 @@ EXPERIMENTS: list[dict[str, Any]] = [
 # How often a point may be passed before the process dies there: some come with each request.
 PASSED = dict.fromkeys(NAMES, 40) | {"mid_fold": 3, "mid_snapshot": 3, "mid_export": 1}
 PATIENCE = 60.0  # seconds that a service may take to start, or to reach a point
-
-
-def free_port() -> int:
-    """Return a port that nobody has, and nobody gets while the service is down.
-
-    It is below those that the system gives to outgoing connections: one to a port where nobody
-    listens can meet itself there, and keep the service from coming back.
-    """
-    while True:
-        port = random.SystemRandom().randrange(20_000, 32_000)
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)):
-                return port
 
 
 @dataclass

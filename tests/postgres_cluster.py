@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import pwd
+import random
 import secrets
 import shutil
 import socket
@@ -175,10 +176,16 @@ def group_of(user: str | None) -> int | None:
 
 
 def free_port() -> int:
-    """Return a loopback port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port that nobody has, and nobody gets while the server is down.
+
+    It is below those that the system gives to outgoing connections: one to a port where nobody
+    listens can meet itself there, and keep the server from coming back.
+    """
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return port
 
 
 def hold(folder: Path) -> int:

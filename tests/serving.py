@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+from postgres_cluster import free_port
 
 PATIENCE = 60.0  # seconds: a first start compiles
 
@@ -73,14 +73,6 @@ class Server:
         assert self._process is not None
         self._process.send_signal(number)
         return self._process.wait(PATIENCE)
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-    return port
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
+from postgres_cluster import free_port
 
 from fairx.service.dashboard.words import arm_link
 
@@ -86,13 +86,6 @@ def until(holds: Callable[[], Any], seconds: float = 30.0) -> Any:
             return found
         assert time.monotonic() < end, "it takes too long"
         time.sleep(0.05)
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @pytest.fixture(scope="module")

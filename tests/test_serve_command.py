@@ -15,7 +15,6 @@ from serving import Server, server
 
 from fairx.command import main
 from fairx.service.running import Options, application
-from fairx.service.secrecy import secret_of
 from fairx.store import located
 from fairx.store.copying import backup, restore
 
@@ -139,34 +138,6 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
         said = (tmp_path / "other").read_text()
         assert "cannot serve on" in said
         assert "Traceback" not in said
-
-
-def test_secrets_come_from_the_environment_or_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = located(address(tmp_path))
-    made = secret_of(store, None)
-    assert secret_of(store, None) == made
-    assert (tmp_path / "store.db.secret").stat().st_mode & 0o777 == 0o600
-    file = tmp_path / "secret"
-    file.write_text("sixteen letters or more\n")
-    given = secret_of(store, file)
-    monkeypatch.setenv("FAIRX_SECRET", "sixteen letters or more")
-    assert secret_of(store, None) == given != made
-    monkeypatch.setenv("FAIRX_SECRET", "short")
-    with pytest.raises(ValueError, match="at least 16"):
-        secret_of(store, None)
-    monkeypatch.delenv("FAIRX_SECRET")
-    with pytest.raises(ValueError, match="FAIRX_SECRET must be set"):
-        secret_of(located("postgresql://localhost/x"), None)
-
-
-def test_the_first_administrator_is_told_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for times in (1, 0):
-        application(Options(address(tmp_path)))
-        assert capsys.readouterr().err.count("shown once: fairx_") == times
 
 
 def test_without_tokens_no_other_name_is_answered(tmp_path: Path) -> None:

@@ -69,9 +69,8 @@ def run(options: Options, app: Any = None) -> None:
         log_config=None, timeout_graceful_shutdown=10, server_header=False, lifespan="on",
     )  # fmt: skip
     server = uvicorn.Server(config)
-    signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # comes after a graceful stop, like ^C
+    # Both come again after a graceful stop.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         uvloop.run(_served(server, options))
     except KeyboardInterrupt:

@@ -66,10 +66,9 @@ def checked(settings: Mapping[str, Any]) -> Settings:
     if kind not in COUNTING + LINEAR:
         raise ValueError(f"policy must be one of {', '.join(COUNTING + LINEAR)}, not {kind}")
     for part, kinds in (("merit", MERITS), ("solver", SOLVERS)):
-        if type(getattr(policy, part, None)).__name__ not in (*kinds, "NoneType"):
-            raise ValueError(f"policy.{part} must be one of {', '.join(kinds)}")
-    if "merit" in getattr(policy, "_fields", ()) and policy.merit is None:
-        raise ValueError(f"policy.merit must be one of {', '.join(MERITS)}, not None")
+        found = getattr(policy, part, None)
+        if part in policy._fields and type(found).__name__ not in kinds:
+            raise ValueError(f"policy.{part} must be one of {', '.join(kinds)}, not {found!r}")
     dimension = rules.count("dimension", settings.get("dimension", 0), low=0)
     if (kind in LINEAR) != (dimension > 0):
         rule = "at least 1" if kind in LINEAR else "0"

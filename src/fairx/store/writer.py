@@ -7,8 +7,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from fairx.errors import FairxError
-
 from . import points
 from .database import Database
 from .decisions import record
@@ -27,7 +25,7 @@ def changed(database: Database, changes: Sequence[Callable[[Database], Any]]) ->
         try:
             with database.transaction():  # a savepoint of the one that is open
                 outcomes.append(change(database))
-        except FairxError as refused:
+        except ValueError as refused:  # FairxError is one
             outcomes.append(refused)
     return outcomes
 
