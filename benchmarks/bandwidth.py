@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from fairx import datasets
+from fairx.datasets.features import median_distance
 from fairx.experiments import Experiment, Rows, conduct, local_player, read
 from fairx.experiments.problems import part
-from fairx.features import median_distance
 
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 LABELS = ("LinTS", "FairX-LinUCB (gradient)", "FairX-LinTS", "FairX-LinEG")

@@ -24,9 +24,7 @@ from problems import Floats
 from timing import Bar, Task, fastest, number, print_bars, print_table
 
 import fairx
-from fairx.logs import yahoo
-from fairx.replay import replay
-from fairx.uniform_log import UniformLog
+from fairx.replay import UniformLog, replay, yahoo
 
 ARMS, SIZE, POOLS, WIDTH, STEEPNESS = 200, 20, 50, 6, 10.0
 MERIT = fairx.Exponential(STEEPNESS)

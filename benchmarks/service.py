@@ -64,16 +64,16 @@ def serve(store: str, port: int, logged: bool) -> None:
     options = Options(store, port=port, auth=False)
     app = application(options)
     if not logged:
-        write = app.live.write
+        write = app.runtime.write
 
         def answered(kind: str, asked: Any) -> Any:
             if kind != DECIDE:
                 return write(kind, asked)
-            future = app.live._loop.create_future()
+            future = app.runtime._loop.create_future()
             future.set_result(Recorded(asked[0], False))
             return future
 
-        app.live.write = answered
+        app.runtime.write = answered
     run(options, app)
 
 

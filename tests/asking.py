@@ -14,7 +14,7 @@ import httpx
 from fairx.service.access import Access
 from fairx.service.app import Application
 from fairx.service.limits import Limits
-from fairx.service.live import Live
+from fairx.service.runtime import Runtime
 from fairx.store import located
 
 SECRET = b"s" * 32
@@ -45,8 +45,8 @@ class Service:
         self.token: str | None = ROOT if auth else None
         access = Access(open_to_all=not auth, admin_token=ROOT if auth else None, rate=limits.rate)
         store = located(path if isinstance(path, str) else f"sqlite:///{path}")
-        self.live = Live(store, SECRET, access, limits, NEVER, lambda: self.now)
-        self.application = Application(self.live)
+        self.runtime = Runtime(store, SECRET, access, limits, NEVER, lambda: self.now)
+        self.application = Application(self.runtime)
         self.runner = asyncio.Runner()
 
     def ask(
@@ -97,17 +97,17 @@ class Service:
     def later(self, seconds: float) -> None:
         """Let time go by, and fold."""
         self.now += seconds
-        while self.runner.run(self.live.fold()):
+        while self.runner.run(self.runtime.fold()):
             pass
 
     def start(self) -> None:
         """Open the store."""
-        self.runner.run(self.live.start())
+        self.runner.run(self.runtime.start())
 
     def stop(self) -> None:
         """Close it."""
         self.application.audits.close()
-        self.runner.run(self.live.stop())
+        self.runner.run(self.runtime.stop())
         self.runner.close()
 
 

@@ -29,9 +29,9 @@ from typing import Any
 from postgres_cluster import Cluster, binaries, cluster, free_port
 
 from fairx.store import located, verify
+from fairx.store.crash_points import NAMES
 from fairx.store.database import Database
 from fairx.store.identity import minted
-from fairx.store.points import NAMES
 from fairx.store.snapshots import Experiment, arms_at, experiments, newest
 
 SECRET = "the secret of the crash harness"

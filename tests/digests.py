@@ -47,8 +47,7 @@ def simulated() -> dict[str, Any]:
 
 def replayed() -> dict[str, Any]:
     """Return what policies do on a log, with changing pools and with contexts."""
-    from fairx.replay import replay
-    from fairx.uniform_log import UniformLog
+    from fairx.replay import UniformLog, replay
 
     rng, means = np.random.default_rng(2), np.array([0.2, 0.5, 0.6, 0.8])
     pools = [[0, 1, 2], [1, 3], [3, 0, 2]]

@@ -12,7 +12,7 @@ from fairx import TS, Exponential, FairXTS, fair_probabilities, simulate
 from fairx.environments import Bernoulli
 from fairx.experiments.outcome import Curve, Outcome, Panel, Tried
 from fairx.experiments.specification import Experiment, Problem
-from fairx.result import Result
+from fairx.simulation import Result
 from fairx.types import Matrix
 
 LABELS = [762, 1038, 983, 862, 722, 597, 428, 480, 178, 253, 289, 1816, 1799, 34]

@@ -23,6 +23,7 @@ from test_report import Page
 
 from fairx import Affine, Exponential, Logistic, Power, fair_probabilities, logs
 from fairx.auditing import Audit, audit
+from fairx.auditing.always_valid import Box
 from fairx.auditing.concentration import gini
 from fairx.auditing.lines import POWERS, lines
 from fairx.auditing.merits import described, estimated
@@ -31,7 +32,6 @@ from fairx.auditing.shares import Pools, fair_shares, floored, share_box, share_
 from fairx.auditing.tables import text
 from fairx.auditing.tally import Tally
 from fairx.command import audit as command
-from fairx.sequences import Box
 from fairx.types import Vector
 
 MERIT = Exponential(2)

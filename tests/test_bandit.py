@@ -32,7 +32,7 @@ from fairx import (
     simulate,
 )
 from fairx.environments import Bernoulli
-from fairx.streams import streams, uniform
+from fairx.numerics.streams import streams, uniform
 
 MERIT = Exponential(4)
 

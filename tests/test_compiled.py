@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +18,12 @@ from cases import ENVIRONMENTS, POLICIES, name
 
 import fairx
 from fairx import Exponential, FairXTS, Uniform, simulate
-from fairx.compiled import cache_directory
+from fairx.compiled import Entry, cache_directory
+from fairx.compiled.entries import compiled_sources
 from fairx.environments import Bernoulli
-from fairx.loop import new_tally, play
-from fairx.streams import streams
+from fairx.numerics.streams import streams
+from fairx.simulation.loop import play
+from fairx.simulation.tally import new_tally
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
 needs_compiler = pytest.mark.skipif(not COMPILED, reason="NUMBA_DISABLE_JIT is set: unset it")
@@ -62,6 +67,41 @@ def test_nothing_heavy_is_imported_before_it_is_used() -> None:
     code = "import sys, json, fairx; print(json.dumps([m for m in sys.modules]))"
     modules = set(json.loads(run(code).stdout))
     assert not modules & {"numba", "llvmlite", "matplotlib", "pandas", "scipy", "tqdm", "starlette"}
+
+
+def reached(function: Any, seen: set[Any]) -> None:
+    """Collect the functions that a function can call, by the names in its code, and their methods."""
+    function = getattr(function, "__wrapped__", function)
+    if not isinstance(function, FunctionType) or function in seen:
+        return
+    seen.add(function)
+    for value in [function.__globals__.get(word) for word in names_in(function.__code__)]:
+        for each in vars(value).values() if isinstance(value, type) else (value,):
+            if getattr(each, "__module__", None) and str(each.__module__).startswith("fairx"):
+                reached(each, seen)
+
+
+def names_in(code: CodeType) -> set[str]:
+    inner = [names_in(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def test_every_source_that_can_end_up_in_a_loop_is_in_the_name_of_the_cache() -> None:
+    """A folder that is missed makes kernels stale: entries and records are found, not listed."""
+    names = [module.name for module in pkgutil.walk_packages(fairx.__path__, "fairx.")]
+    modules = [import_module(name) for name in names if not name.endswith("__main__")]
+    values = {id(value): value for module in modules for value in vars(module).values()}.values()
+    entries = [value.function for value in values if isinstance(value, Entry)]
+    records = [value for value in values if isinstance(value, type) and hasattr(value, "_fields")]
+    played = [kind for kind in records if {"propose", "pay", "log_slope"} & set(vars(kind))]
+    seen: set[Any] = set()
+    for function in entries + [body for kind in played for body in vars(kind).values()]:
+        reached(function, seen)
+    assert len(entries) >= 8
+    assert len(seen) > 100
+    files = {Path(function.__code__.co_filename).resolve() for function in seen}
+    ours = {file for file in files if Path(fairx.__file__).parent.resolve() in file.parents}
+    assert ours <= {file.resolve() for file in compiled_sources()}
 
 
 SIMULATE = """

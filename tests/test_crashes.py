@@ -10,7 +10,7 @@ import apsw
 import pytest
 from crash_harness import Journal, Server, check, cut_off, die_at, kill_after, under_load
 
-from fairx.store.points import NAMES
+from fairx.store.crash_points import NAMES
 
 pytestmark = pytest.mark.service
 

@@ -27,12 +27,12 @@ from hypothesis import strategies as st
 from fairx.auditing.result import Moment
 from fairx.service.access import Access
 from fairx.service.app import Application
+from fairx.service.cache import FRESH, Cache
 from fairx.service.dashboard import charts, facts, pages
-from fairx.service.dashboard.kept import FRESH, Kept
 from fairx.service.dashboard.looks import Looks
 from fairx.service.dashboard.words import arm_link
 from fairx.service.limits import Limits
-from fairx.service.live import Live
+from fairx.service.runtime import Runtime
 from fairx.store import located
 from fairx.store.errors import Unavailable
 from fairx.store.identity import minted
@@ -57,7 +57,7 @@ VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 class Service(NamedTuple):
     client: Client
-    live: Live
+    runtime: Runtime
     now: list[float]
 
     def api(self, path: str) -> Any:
@@ -160,8 +160,8 @@ def service(tmp_path: Path) -> Iterator[Service]:
 class Client:
     """Asks the application in its own event loop, without a socket."""
 
-    def __init__(self, live: Live) -> None:
-        transport = httpx.ASGITransport(Application(live, pages))
+    def __init__(self, runtime: Runtime) -> None:
+        transport = httpx.ASGITransport(Application(runtime, pages))
         self._client = httpx.AsyncClient(transport=transport, base_url="http://service")
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
@@ -184,12 +184,12 @@ class Client:
 def started(place: Path | str, access: Access) -> Iterator[Service]:
     now = [1_700_000_000.0]
     store = located(place if isinstance(place, str) else f"sqlite:///{place / 'store.db'}")
-    live = Live(store, SECRET, access, Limits(), 0.02, clock=lambda: now[0])
-    client = Client(live)
+    runtime = Runtime(store, SECRET, access, Limits(), 0.02, clock=lambda: now[0])
+    client = Client(runtime)
     try:
-        client.run(live.start())
-        yield Service(client, live, now)
-        client.run(live.stop())
+        client.run(runtime.start())
+        yield Service(client, runtime, now)
+        client.run(runtime.stop())
     finally:
         client.close()
 
@@ -228,7 +228,7 @@ def _traffic(service: Service, name: str, rng: random.Random) -> None:
             service.settle(name, 750)
             service.post(f"/{name}/rewards", {"rewards": late})
     service.now[0] += 10.0
-    key = service.live.decider(name).snapshot.experiment.id
+    key = service.runtime.decider(name).snapshot.experiment.id
     ahead = minted(SECRET, key, "not asked yet", 0)
     service.post(f"/{name}/rewards", {"rewards": [{"decision": ahead, "reward": 1.0}]})
     time.sleep(0.3)  # final ones are folded
@@ -557,7 +557,7 @@ def test_a_store_that_cannot_be_reached(service: Service, monkeypatch: pytest.Mo
     async def lost(function: Any) -> Any:
         raise Unavailable("the store cannot be reached")
 
-    monkeypatch.setattr(service.live, "read", lost)
+    monkeypatch.setattr(service.runtime, "read", lost)
     answer = service.client.get("/experiments/shop")
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "1"
@@ -571,7 +571,7 @@ def test_our_own_mistakes_are_a_page_that_says_nothing(
     async def broken(function: Any) -> Any:
         raise KeyError("a secret")
 
-    monkeypatch.setattr(service.live, "read", broken)
+    monkeypatch.setattr(service.runtime, "read", broken)
     answer = service.client.get("/experiments/shop")
     assert answer.status_code == 500
     assert "a secret" not in answer.text
@@ -580,13 +580,13 @@ def test_our_own_mistakes_are_a_page_that_says_nothing(
 
 def test_many_viewers_read_the_store_once(service: Service) -> None:
     service.post("", {"name": "shop", "arms": ["a"], "policy": FAIR})
-    reads, read_store = [], service.live.read
+    reads, read_store = [], service.runtime.read
 
     async def counted(function: Any) -> Any:
         reads.append(function)
         return await read_store(function)
 
-    service.live.read = counted  # type: ignore[method-assign]
+    service.runtime.read = counted  # type: ignore[method-assign]
     begun = time.monotonic()
     for _ in range(20):
         service.page("/experiments/shop")
@@ -617,7 +617,7 @@ def test_kept_is_made_once_for_all_who_ask() -> None:
         return len(made)
 
     async def run() -> None:
-        kept = Kept(make, fresh=0.05)
+        kept = Cache(make, fresh=0.05)
         assert kept.last(snapshot("a")) is None
         asked = [asyncio.create_task(kept.of(snapshot("a"))) for _ in range(9)]
         await asyncio.sleep(0)
@@ -644,7 +644,7 @@ def test_a_failure_is_not_kept() -> None:
         return int(found)
 
     async def run() -> None:
-        kept = Kept(make)
+        kept = Cache(make)
         with pytest.raises(KeyError):
             await kept.of(snapshot("a"))
         assert await kept.of(snapshot("a")) == 7
@@ -664,9 +664,9 @@ def test_a_list_does_not_wait_for_ever_and_leaves_nobody_out(
 
     async def run() -> None:
         names = [f"e{i}" for i in range(10)]
-        live: Any = type("Live", (), {"deciders": dict.fromkeys(names)})()
-        looks: Any = Looks(live, None)  # type: ignore[arg-type]
-        looks.counts, looks.judged = Kept(slow, 0.0), Kept(slow, 0.0)
+        runtime: Any = type("Runtime", (), {"deciders": dict.fromkeys(names)})()
+        looks: Any = Looks(runtime, None)  # type: ignore[arg-type]
+        looks.counts, looks.judged = Cache(slow, 0.0), Cache(slow, 0.0)
         snapshots = [snapshot(name) for name in names]
         for _ in range(40):
             begun = time.monotonic()

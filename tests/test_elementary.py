@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from strategies import floats
 
-from fairx.elementary import exp, log, sine_and_cosine
-from fairx.linear_algebra import (
+from fairx.numerics.elementary import exp, log, sine_and_cosine
+from fairx.numerics.linear_algebra import (
     add_outer,
     dot,
     four_products,

@@ -19,6 +19,7 @@ from oracles import product_features
 import fairx
 from fairx import UCB, Exponential, datasets
 from fairx.compiled import interpreted
+from fairx.datasets.features import fourier_features, linear_fit, median_distance
 from fairx.experiments import (
     Experiment,
     Outcome,
@@ -35,7 +36,6 @@ from fairx.experiments import (
 )
 from fairx.experiments.problems import marks, part
 from fairx.experiments.specification import described
-from fairx.features import fourier_features, linear_fit, median_distance
 
 ROUNDS = 60 if interpreted() else 3_000
 EXPONENTIAL = 'merits = [{ kind = "Exponential", steepness = 4 }]'

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairx import metrics
+from fairx.report import metrics
 
 RNG = np.random.default_rng(5)
 FIRST, SECOND = RNG.normal(10, 2, 10), RNG.normal(4, 1, 7)

@@ -31,9 +31,8 @@ from fairx import (
 )
 from fairx.compiled import interpreted
 from fairx.environments import Bernoulli
-from fairx.replay import replay
-from fairx.streams import normals_of_round, streams, uniform
-from fairx.uniform_log import UniformLog
+from fairx.numerics.streams import normals_of_round, streams, uniform
+from fairx.replay import UniformLog, replay
 
 MERIT = Exponential(4)
 MEANS = np.array([0.2, 0.5, 0.6, 0.8, 0.3])
@@ -252,7 +251,7 @@ def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     log, told = made(700, seed=13), list[int]()
     whole = replay(FairXUCB(MERIT, 0.5), log, MERIT, seed=1, progress=told.append)
     assert sum(told) == whole.accepted
-    monkeypatch.setattr("fairx.replay.CHUNK_SECONDS", 1e-9)
+    monkeypatch.setattr("fairx.simulation.runs.CHUNK_SECONDS", 1e-9)
     np.testing.assert_equal(replay(FairXUCB(MERIT, 0.5), log, MERIT, seed=1), whole)
 
 

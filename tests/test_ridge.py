@@ -43,8 +43,9 @@ def collinear(rounds: int) -> None:
     pool = rng.normal(size=10) + 1e-4 * rng.normal(size=(500, 1, 10))
     pool /= np.linalg.norm(pool, axis=2, keepdims=True)
     policy = LinEG(0.0, 1.0)
-    from fairx.loop import new_tally, play
-    from fairx.streams import streams, uniform
+    from fairx.numerics.streams import streams, uniform
+    from fairx.simulation.loop import play
+    from fairx.simulation.tally import new_tally
 
     world = Linear(pool, np.ones(10), 0.5).world(None)
     state = policy.start(1, 10)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import betaln, xlogy
 
-from fairx.sequences import RATES, always_valid
+from fairx.auditing.always_valid import RATES, always_valid
 
 LOOKS = np.unique(np.geomspace(1, 1500, 40).astype(int))
 

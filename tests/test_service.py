@@ -665,7 +665,7 @@ def test_audits_say_why_there_is_none(shop: Service) -> None:
 def test_an_audit_that_broke_off_counts_nothing_twice(
     shop: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fairx.service.logbook.CHUNK", 5)
+    monkeypatch.setattr("fairx.store.logbook.CHUNK", 5)
     for page in range(4):
         shop.post(SHOP + "/decide", {"key": str(page), "count": 6})
         shop.later(20)
@@ -680,7 +680,7 @@ def test_an_audit_that_broke_off_counts_nothing_twice(
             raise KeyError(name) from None
 
     with monkeypatch.context() as patch:
-        patch.setattr("fairx.store.points.reach", broken)
+        patch.setattr("fairx.store.crash_points.reach", broken)
         failure(shop.ask("GET", SHOP + "/audit?alpha=0.1"), 500, "internal")
     for alpha in (0.1, 0.2):
         assert shop.get(f"{SHOP}/audit?alpha={alpha}")["decisions"] == 24
@@ -803,7 +803,7 @@ def test_health_readiness_and_metrics(shop: Service) -> None:
     assert samples["fairx_failures_total", "404"] == 1
     assert samples["fairx_snapshot_age_seconds", "shop"] == 5
     assert samples["fairx_decide_seconds_count",] == 2
-    shop.live.ready = False
+    shop.runtime.ready = False
     answer = shop.ask("GET", "/readyz")
     failure(answer, 503, "unavailable")
     assert answer.headers["retry-after"] == "1"
@@ -852,7 +852,7 @@ def test_a_store_that_cannot_be_written_is_503_and_nothing_is_lost(
     import apsw
 
     first = shop.decide("k")
-    database = shop.live._writer.database
+    database = shop.runtime._writer.database
     assert database is not None
 
     def full(*_: Any) -> Any:
@@ -899,20 +899,20 @@ def test_a_pause_is_not_undone_by_what_is_under_way(
     shop: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def race(action: str, path: str) -> None:
-        fold = asyncio.ensure_future(shop.live.fold())
+        fold = asyncio.ensure_future(shop.runtime.fold())
         await asyncio.sleep(0)  # the fold knows the experiment as it was
         answer = await shop._ask(action, path, None, None, {})
         assert answer.is_success
         await fold
 
-    change = shop.live.change
+    change = shop.runtime.change
 
     async def pause_first(write: Any) -> Any:
-        monkeypatch.setattr(shop.live, "change", change)
+        monkeypatch.setattr(shop.runtime, "change", change)
         assert (await shop._ask("POST", SHOP + "/pause", None, None, {})).is_success
         return await change(write)
 
-    monkeypatch.setattr(shop.live, "change", pause_first)
+    monkeypatch.setattr(shop.runtime, "change", pause_first)
     assert shop.post(SHOP + "/arms", {"add": ["d"]})["status"] == "paused"
     failure(shop.ask("POST", SHOP + "/decide", {"key": "new"}), 409, "conflict")
     shop.post(SHOP + "/resume")
@@ -1009,10 +1009,10 @@ def test_what_one_process_creates_another_finds_at_once(database_url: str) -> No
         assert other.ask("POST", decide, {"key": "k"}, token=token).is_success
         one.create("second")
         # Names that nobody made are looked for once a second, not at every request.
-        before = other.live._caught_up
+        before = other.runtime._caught_up
         assert other.ask("POST", f"{E}/none/decide", {"key": "k"}).status_code == 404
-        assert other.live._caught_up == before
-        other.live._caught_up = 0.0
+        assert other.runtime._caught_up == before
+        other.runtime._caught_up = 0.0
         assert other.get(f"{E}/second")["name"] == "second"
 
 
@@ -1025,7 +1025,7 @@ def test_an_experiment_that_cannot_be_folded_keeps_no_other_waiting(tmp_path: Pa
         def spoil(database: Any) -> None:
             database.rows("UPDATE statistics SET body = x'00' WHERE experiment = 1")
 
-        service.runner.run(service.live.change(spoil))
+        service.runner.run(service.runtime.change(spoil))
         service.later(2)
         assert service.get(f"{E}/good/status")["mature"] == 1
         assert service.get(f"{E}/bad/status")["mature"] == 0

@@ -258,7 +258,7 @@ def test_altered_decision_ids_are_refused(case: Case) -> None:
         for letter in LETTERS
         if letter != case.decision[place]
     ]
-    secret = case.service.live.secret
+    secret = case.service.runtime.secret
     assert is_ours(secret, 1, case.decision)
     assert not [each for each in altered if is_ours(secret, 1, each)]
     others = [
@@ -299,7 +299,7 @@ def test_too_many_requests_are_429_for_each_token_alone(tmp_path: Path) -> None:
             message, _ = failure(answer, 429, "too_many_requests")
             assert "5 a second" in message
             assert answer.headers["retry-after"] == "1"
-        service.live.access._buckets.clear()
+        service.runtime.access._buckets.clear()
         assert service.ask("GET", E, token=token).status_code == 200
         assert service.ask("GET", E).status_code == 200
         assert service.ask("GET", "/healthz").status_code == 200

@@ -39,7 +39,7 @@ from fairx.environments import (
     lipschitz_pair,
     minimum_merit_pair,
 )
-from fairx.streams import streams, uniform
+from fairx.numerics.streams import streams, uniform
 
 MERIT = Exponential(4)
 WORLD = Bernoulli([0.2, 0.5, 0.5, 0.8])
@@ -47,7 +47,7 @@ WORLD = Bernoulli([0.2, 0.5, 0.5, 0.8])
 
 def by_hand(policy: Any, environment: Any, judge: Any, rounds: int, seed: int) -> dict[str, Any]:
     """Play with the public doors, the definitions and the documented random numbers."""
-    from fairx.streams import normals_of_round
+    from fairx.numerics.streams import normals_of_round
 
     world, keys = environment.world(None), streams(seed, 0)
     arms, dimension = world.features.shape[1:]
@@ -120,7 +120,7 @@ def test_a_run_depends_on_the_seed_and_its_number_alone(seed: int, jobs: int, ro
 
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = simulate(FairXTS(MERIT, 1, 0.5), WORLD, MERIT, rounds=700, seed=1)
-    monkeypatch.setattr("fairx.simulation.CHUNK_SECONDS", 1e-9)
+    monkeypatch.setattr("fairx.simulation.runs.CHUNK_SECONDS", 1e-9)
     pieces = simulate(FairXTS(MERIT, 1, 0.5), WORLD, MERIT, rounds=700, seed=1)
     np.testing.assert_array_equal(whole.fairness_regret, pieces.fairness_regret)
 

@@ -3,7 +3,14 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from fairx.streams import BLOCK, fill_normals, fill_uniforms, normals_of_round, streams, uniform
+from fairx.numerics.streams import (
+    BLOCK,
+    fill_normals,
+    fill_uniforms,
+    normals_of_round,
+    streams,
+    uniform,
+)
 
 
 def uniforms(seed: int, run: int, blocks: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -15,10 +15,9 @@ from scipy import stats
 from fairx import Exponential, FairXEG, FairXLinEG
 from fairx.command import yahoo as command
 from fairx.errors import BrokenFile
-from fairx.logs import yahoo
-from fairx.logs.yahoo import cache, lines, reading
-from fairx.logs.yahoo.synthetic import made_up
-from fairx.replay import replay
+from fairx.replay import replay, yahoo
+from fairx.replay.yahoo import cache, lines, reading
+from fairx.replay.yahoo.synthetic import made_up
 
 ONE = "|109510 2:0.1 3:0.2 4:0.3 5:0.4 6:0.0 1:1.000000"
 TWO = "|109513 1:1.000000 6:0.5 5:0.5 4:0 3:0 2:0"  # in another order

@@ -8,6 +8,7 @@ from .errors import BrokenFile, FairxError, RewardGiven, UnknownArm, UnknownDeci
 from .evaluation import Evaluation, Logged, evaluate
 from .exposure import fair_probabilities
 from .merit import Affine, Custom, Exponential, Logistic, PiecewiseLinear, Power
+from .moved import keep_old_names as _keep_old_names
 from .policies import (
     EG,
     TS,
@@ -28,9 +29,11 @@ from .policies import (
     OptimalFair,
     Uniform,
 )
-from .result import Result, Summary
-from .simulation import simulate
+from .replay import UniformLog, replay
+from .simulation import Result, Summary, simulate
 from .version import __version__ as __version__
+
+_keep_old_names()
 
 if _typing.TYPE_CHECKING:
     from .auditing import audit
@@ -69,6 +72,7 @@ __all__ = [
     "RewardGiven",
     "Summary",
     "Uniform",
+    "UniformLog",
     "UnknownArm",
     "UnknownDecision",
     "audit",
@@ -76,6 +80,7 @@ __all__ = [
     "environments",
     "evaluate",
     "fair_probabilities",
+    "replay",
     "simulate",
     "theory",
 ]

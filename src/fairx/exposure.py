@@ -7,11 +7,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from . import rules
-from .compiled import kernel
-from .elementary import exp
-from .merit import Merit
-from .types import Vector
+from fairx import rules
+from fairx.compiled import kernel
+from fairx.merit import Merit
+from fairx.numerics.elementary import exp
+from fairx.types import Vector
 
 
 def fair_probabilities(merit: Merit, means: npt.ArrayLike) -> Vector:

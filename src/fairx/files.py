@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 import uuid
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 UNFINISHED = ".unfinished-"
+# All that reading a truncated or foreign archive of arrays has been seen to raise.
+UNREADABLE = (
+    OSError, ValueError, KeyError, TypeError, EOFError, AttributeError,
+    NotImplementedError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .types import Vector
+from fairx.types import Vector
 
 
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:

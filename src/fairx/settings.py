@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from . import merit, policies
+from fairx import merit, policies
 
 KINDS: dict[str, Any] = {
     name: getattr(module, name)

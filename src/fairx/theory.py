@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from . import rules
-from .merit import Exponential
-from .policies import Confidence, FairXUCB
+from fairx import rules
+from fairx.merit import Exponential
+from fairx.policies import Confidence, FairXUCB
 
 
 def ucb_fairness_bound(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fairx.sequences import Box, always_valid
+from fairx.auditing.always_valid import Box, always_valid
 from fairx.types import Indices, Vector
 
 from .merits import Merits

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairx.auditing.always_valid import Box, always_valid
 from fairx.merit import Merit
-from fairx.sequences import Box, always_valid
 from fairx.types import Vector
 
 from .result import Arm

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import chdtrc, ndtr
 
-from fairx.sequences import always_valid
+from fairx.auditing.always_valid import always_valid
 from fairx.types import Vector
 
 from .result import SampleRatio

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from fairx.sequences import Box
+from fairx.auditing.always_valid import Box
 from fairx.types import Indices, Vector
 
 BLOCK = 256  # arms whose covariances are held at a time

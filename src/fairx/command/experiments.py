@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairx.simulation import cores
+from fairx.simulation.runs import cores
 
 from .session import about, noted
 

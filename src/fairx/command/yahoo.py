@@ -26,7 +26,7 @@ def add_to(subparsers: Any) -> None:
 
 def make(arguments: argparse.Namespace) -> int:
     """Make the logs and print where they are."""
-    from fairx.logs.yahoo import make_yahoo
+    from fairx.replay.yahoo import make_yahoo
 
     options = {"days": arguments.days, "events": arguments.events, "seed": arguments.seed}
     for path in make_yahoo(arguments.directory, **options):

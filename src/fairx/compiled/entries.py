@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 import sys
 import threading
 import warnings
@@ -19,8 +20,12 @@ import numpy as np
 from .records import as_declared
 from .teaching import OPTIONS, load
 
-# Where the code is that ends up in a loop: a change elsewhere leaves the cache as it is.
-COMPILED = ("*.py", "compiled/*.py", "merit/*.py", "policies/*.py", "environments/*.py")
+PACKAGE = Path(__file__).parents[1]
+# A line, or several in brackets, that imports what declares code to be compiled.
+DECLARES = re.compile(
+    rb"^from fairx\.compiled import (\([^)]*|.*)\b(compilable|entry|kernel|outlined|vector_kernel)\b",
+    re.MULTILINE,
+)
 
 
 def entry(function: Callable[..., Any]) -> Entry:
@@ -161,11 +166,23 @@ def _can_write(directory: Path) -> bool:
     return os.access(directory, os.W_OK)
 
 
+def compiled_sources() -> list[Path]:
+    """Return the files whose code can end up in a loop: a change elsewhere leaves the cache as it is.
+
+    They are the loose modules, this package, and every folder in which something is declared to be
+    compiled, whole: a loop may read a constant of its neighbours.
+    """
+    declaring = {
+        file.parent for file in PACKAGE.rglob("*.py") if DECLARES.search(file.read_bytes())
+    }
+    folders = {PACKAGE, Path(__file__).parent, *declaring}
+    return sorted(file for folder in folders for file in folder.glob("*.py"))
+
+
 @functools.cache
 def _digest_of_sources() -> str:
-    package = Path(__file__).parents[1]
-    sources = sorted(source for part in COMPILED for source in package.glob(part))
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
+    parts = (file.read_bytes() for file in compiled_sources())
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:12]
 
 
 @contextmanager

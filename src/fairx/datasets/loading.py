@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fairx.archive import BROKEN
 from fairx.errors import BrokenFile
+from fairx.files import UNREADABLE
 from fairx.types import Matrix
 
 from . import arff, libsvm
@@ -83,7 +83,7 @@ def read(
         return checked(name, features, marks, citation, source)
     except (FileNotFoundError, IsADirectoryError, PermissionError):
         raise
-    except (*BROKEN, MemoryError) as error:
+    except (*UNREADABLE, MemoryError) as error:
         raise BrokenFile(f"{path}: {str(error) or type(error).__name__}") from error
 
 

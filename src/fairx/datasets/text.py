@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fairx.archive import BROKEN
+from fairx.files import UNREADABLE
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
@@ -21,5 +21,5 @@ def each_line(path: Path, take: Callable[[str], None]) -> None:
         try:
             for number, line in enumerate(file, start=1):  # noqa: B007 - told to the user below
                 take(line.strip())
-        except BROKEN as error:
+        except UNREADABLE as error:
             raise ValueError(f"line {number}: {error}") from error

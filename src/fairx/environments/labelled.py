@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fairx import rules
 from fairx.compiled import changed, record
-from fairx.linear_algebra import times
+from fairx.numerics.linear_algebra import times
 from fairx.types import Indices, Matrix, Vector
 
 from . import base

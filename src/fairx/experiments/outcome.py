@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fairx.merit import Merit
-from fairx.result import Result
+from fairx.simulation import Result
 from fairx.types import Vector
 
 from .specification import Experiment

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fairx import datasets
+from fairx.datasets.features import fourier_features, linear_fit, median_distance
 from fairx.environments import Bernoulli, Labelled, Linear
-from fairx.features import fourier_features, linear_fit, median_distance
 from fairx.merit import Exponential, Merit
-from fairx.replay import replay
-from fairx.result import Result
-from fairx.simulation import simulate
+from fairx.replay import UniformLog, replay
+from fairx.simulation import Result, simulate
 from fairx.types import Indices, Matrix, Vector
-from fairx.uniform_log import UniformLog
 
 from .specification import Problem
 
 if TYPE_CHECKING:
-    from fairx.logs import yahoo
+    from fairx.replay import yahoo
 
 # By name, the days that tune and the days that test.
 YAHOO = {"yahoo": ((1,), (2,)), "yahoo-ten-days": ((1, 2, 3, 4, 5), (6, 7, 8, 9, 10))}
@@ -143,7 +141,7 @@ def _loaded(name: str, directory: str | None, labels: int | None) -> datasets.Da
 
 @functools.lru_cache
 def _about(name: str, directory: str | None) -> yahoo.About:
-    from fairx.logs import yahoo  # DuckDB is another extra
+    from fairx.replay import yahoo  # DuckDB is another extra
 
     return yahoo.about([day for days in YAHOO[name] for day in days], directory)
 
@@ -152,7 +150,7 @@ def _about(name: str, directory: str | None) -> yahoo.About:
 def _logged(
     name: str, setting: str, which: str, checksum: str, directory: str | None
 ) -> LoggedPart:
-    from fairx.logs import yahoo
+    from fairx.replay import yahoo
 
     days = YAHOO[name][which == "test"]
     return LoggedPart(yahoo.load(days, directory).log(setting))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fairx.merit import Merit, check_conditions
-from fairx.policies.foreign import fitted
-from fairx.result import Result
+from fairx.policies.base import inner_form
+from fairx.simulation import Result
 
 from . import problems
 from .execution import Player
@@ -44,7 +44,7 @@ def _check_policy(
 ) -> None:
     try:
         policy = built(entrant.described(point, merit))
-        fitted(policy)
+        inner_form(policy)
         policy.start(part.arms, part.dimension)
         if getattr(policy, "merit", merit) != merit:  # one of its own
             check_conditions(policy.merit, *part.mean_range())

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from fairx.compiled import compilable, kernel
-from fairx.elementary import exp
+from fairx.numerics.elementary import exp
 
 GRID = 1001
 

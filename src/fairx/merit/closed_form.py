@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fairx import rules
 from fairx.compiled import record
-from fairx.elementary import exp, log
+from fairx.numerics.elementary import exp, log
 
 from .base import end_peak, exponential
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairx.compiled import record
-from fairx.elementary import log
+from fairx.numerics.elementary import log
 
 from .base import GRID, searched_peak
 from .closed_form import TINY

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fairx import rules
 from fairx.compiled import changed, kernel, record
-from fairx.elementary import log
+from fairx.numerics.elementary import log
 
 
 @record

@@ -77,6 +77,22 @@ def absorb(policy, state, arm, context, reward, work):  # type: ignore[no-untype
     policy.absorb(state, arm, context, reward, work)
 
 
+def inner_form(policy: Any) -> Any:
+    """Return what the loops call: the policy itself if it is ours, or a record that wraps it."""
+    if hasattr(policy, "propose") and hasattr(policy, "absorb"):
+        return policy
+    from .foreign import wrapped
+
+    return wrapped(policy)
+
+
+def started(kernel: Any, arms: int, dimension: int, rng: np.random.Generator) -> Any:
+    """Return the state before the first round; `rng` is for policies of others."""
+    if hasattr(kernel, "start_with"):
+        return kernel.start_with(arms, dimension, rng)
+    return kernel.start(arms, dimension)
+
+
 def deploy(
     policy: Any, state: Any, arms: Indices, contexts: Matrix, rng: np.random.Generator
 ) -> Vector:

@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 from fairx import rules
 from fairx.compiled import compilable, kernel, outlined, record
 from fairx.exposure import highest, share, uphill
-from fairx.linear_algebra import LANES, dot, times, transpose_times
 from fairx.merit import Merit
+from fairx.numerics.linear_algebra import LANES, dot, times, transpose_times
 from fairx.types import Matrix, Vector
 
 from .ridge import Ridge, roots_of_scales, whiten

@@ -8,9 +8,9 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import kernel, record
-from fairx.elementary import exp
 from fairx.exposure import share
 from fairx.merit import Merit
+from fairx.numerics.elementary import exp
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe

@@ -10,8 +10,8 @@ import numpy as np
 from fairx import rules
 from fairx.compiled import kernel, record
 from fairx.exposure import share
-from fairx.linear_algebra import times, transpose_times
 from fairx.merit import Merit
+from fairx.numerics.linear_algebra import times, transpose_times
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe

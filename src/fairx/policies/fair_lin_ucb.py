@@ -9,8 +9,8 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import changed, record
-from fairx.linear_algebra import LANES
 from fairx.merit import Merit
+from fairx.numerics.linear_algebra import LANES
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, named, observe

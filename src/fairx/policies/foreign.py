@@ -67,20 +67,11 @@ def check_distribution(probabilities: Vector) -> None:
         raise ValueError("probabilities must be at least 0 and sum to 1, but this policy's are not")
 
 
-def fitted(policy: Any) -> Any:
-    """Return the inner form of `policy`, ours or anybody's."""
-    if hasattr(policy, "propose") and hasattr(policy, "absorb"):
-        return policy
+def wrapped(policy: Any) -> Foreign:
+    """Return the record that makes a policy of others fit, if it has the three methods."""
     for door in ("start", "probabilities", "learn"):
         if not callable(getattr(policy, door, None)):
             raise TypeError(
                 f"policy must have start, probabilities and learn, but {policy!r} has no {door}"
             )
     return Foreign(policy)
-
-
-def started(policy: Any, arms: int, dimension: int, rng: np.random.Generator) -> Any:
-    """Return the state before the first round."""
-    if isinstance(policy, Foreign):
-        return policy.start_with(arms, dimension, rng)
-    return policy.start(arms, dimension)

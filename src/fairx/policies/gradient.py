@@ -8,8 +8,8 @@ from typing import NamedTuple
 from fairx import rules
 from fairx.compiled import record
 from fairx.exposure import share, uphill
-from fairx.linear_algebra import dot, times, transpose_times
 from fairx.merit import Merit
+from fairx.numerics.linear_algebra import dot, times, transpose_times
 from fairx.types import Indices, Matrix, Vector
 
 from .optimism import Box

@@ -9,9 +9,9 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import compilable, kernel, record
-from fairx.elementary import exp
 from fairx.exposure import share, value
 from fairx.merit import Merit
+from fairx.numerics.elementary import exp
 from fairx.types import Indices, Vector
 
 SMALL, LARGE = 1e-200, 1e200  # sums of merits between them are neither lost nor infinite

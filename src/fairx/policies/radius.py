@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from fairx import rules
 from fairx.compiled import compilable, record
-from fairx.elementary import log
+from fairx.numerics.elementary import log
 
 PI_SQUARED_THIRD = math.pi**2 / 3
 

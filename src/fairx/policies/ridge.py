@@ -16,7 +16,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import kernel
-from fairx.linear_algebra import add_outer, dot, times, triangle_times
+from fairx.numerics.linear_algebra import add_outer, dot, times, triangle_times
 from fairx.types import Matrix, Vector
 
 

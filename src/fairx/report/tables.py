@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fairx.experiments.outcome import Curve, Outcome, Panel
 from fairx.plots.figure import merit_title
-from fairx.result import Result
+from fairx.simulation import Result
 
 
 class Row(NamedTuple):

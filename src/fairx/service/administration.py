@@ -19,51 +19,51 @@ async def healthz(call: Call) -> Any:
 
 async def readyz(call: Call) -> Any:
     """Say whether decisions can be made and written."""
-    if not call.live.healthy:
+    if not call.runtime.healthy:
         raise Unavailable("the store cannot be reached")
     return answers.Health("ready")
 
 
 async def metrics(call: Call) -> Any:
     """Return counts as Prometheus reads them."""
-    now = call.live.clock()
-    for name, decider in call.live.deciders.items():
-        call.live.metrics.snapshot_age.labels(name).set(now - decider.snapshot.time)
-    call.live.metrics.queue.set(call.live.queued)
-    return Bytes("text/plain; version=0.0.4; charset=utf-8", call.live.metrics.page())
+    now = call.runtime.clock()
+    for name, decider in call.runtime.deciders.items():
+        call.runtime.metrics.snapshot_age.labels(name).set(now - decider.snapshot.time)
+    call.runtime.metrics.queue.set(call.runtime.queued)
+    return Bytes("text/plain; version=0.0.4; charset=utf-8", call.runtime.metrics.page())
 
 
 async def actions(call: Call) -> Any:
     """Return the record of administrative actions, newest first."""
-    return await call.live.read(views.actions)
+    return await call.runtime.read(views.actions)
 
 
 async def create_token(call: Call) -> Any:
     """Create a token; its secret is shown now and never again."""
     asked: requests.NewToken = call.body
     number, token, digest = new_token()
-    now = call.live.clock()
+    now = call.runtime.clock()
     row = (number, asked.name, asked.role, asked.experiment, digest, now)
 
     def write(database: Any) -> None:
         database.rows("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
         note(database, now, call.grant.name, "create token", asked.experiment,
              {"id": number, "name": asked.name, "role": asked.role})  # fmt: skip
-        call.live.access.load(database)
+        call.runtime.access.load(database)
         database.announce(0)
 
-    await call.live.change(write)
+    await call.runtime.change(write)
     return answers.Token(number, asked.name, asked.role, asked.experiment, now, token)
 
 
 async def list_tokens(call: Call) -> Any:
     """List the tokens that are valid, without their secrets."""
-    return await call.live.read(views.tokens)
+    return await call.runtime.read(views.tokens)
 
 
 async def revoke_token(call: Call) -> Any:
     """Make a token invalid."""
-    number, now = call.path["id"], call.live.clock()
+    number, now = call.path["id"], call.runtime.clock()
     if not number.isalnum():  # PostgreSQL takes no zeros in texts
         raise NotFound(f"token {number!r} does not exist")
 
@@ -72,7 +72,7 @@ async def revoke_token(call: Call) -> Any:
         if not database.rows(sql, (now, number)):
             raise NotFound(f"token {number!r} does not exist")
         note(database, now, call.grant.name, "revoke token", None, {"id": number})
-        call.live.access.load(database)
+        call.runtime.access.load(database)
         database.announce(0)
 
-    await call.live.change(write)
+    await call.runtime.change(write)

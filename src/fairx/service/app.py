@@ -15,23 +15,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
-from . import access, hot
+from . import access, fast_routes
 from .answers import ENCODER
 from .audits import Audits
 from .calls import Call, authorization, query_of
 from .failures import Refused, Reply, internal, reply_to
-from .live import Live
 from .openapi import document
 from .replies import ALWAYS, not_served, response, sent
 from .routes import ROUTES, E, Route
+from .runtime import Runtime
 
 LOGGER = logging.getLogger("fairx")
 JSON = (b"content-type", b"application/json")
 PREFIX = E + "/"
-HOT: dict[str, tuple[str, Callable[[Live, str, bytes], Awaitable[bytes]]]] = {
-    "decide": (access.DECIDE, hot.decide),
-    "rewards": (access.REWARD, hot.rewards),
-    "shown": (access.DECIDE, hot.shown),
+HOT: dict[str, tuple[str, Callable[[Runtime, str, bytes], Awaitable[bytes]]]] = {
+    "decide": (access.DECIDE, fast_routes.decide),
+    "rewards": (access.REWARD, fast_routes.rewards),
+    "shown": (access.DECIDE, fast_routes.shown),
 }
 
 
@@ -40,16 +40,16 @@ class Application:
 
     def __init__(
         self,
-        live: Live,
-        pages: Callable[[Live, Audits], list[StarletteRoute]] | None = None,
+        runtime: Runtime,
+        pages: Callable[[Runtime, Audits], list[StarletteRoute]] | None = None,
         hosts: Collection[str] | None = None,
     ) -> None:
         self._hosts = hosts  # by which it may be called; None: any
-        self.live, self.audits = live, Audits(live)
-        described = Reply(200, ENCODER.encode(document(tokens=not live.access.open_to_all)))
+        self.runtime, self.audits = runtime, Audits(runtime)
+        described = Reply(200, ENCODER.encode(document(tokens=not runtime.access.open_to_all)))
         routes = [StarletteRoute("/openapi.json", lambda _: sent(described)), *self._routes()]
         self._rest = Starlette(
-            routes=[*routes, *(pages(live, self.audits) if pages else [])],
+            routes=[*routes, *(pages(runtime, self.audits) if pages else [])],
             lifespan=self._lifespan,
             exception_handlers={HTTPException: not_served},  # type: ignore[dict-item]
         )
@@ -90,15 +90,15 @@ class Application:
                 raise ValueError("query must be left out: it takes none")
             body = await self._body(receive)
             await self._heard_of(name)
-            reply = Reply(200, await handler(self.live, name, body))
+            reply = Reply(200, await handler(self.runtime, name, body))
         except Exception as error:  # noqa: BLE001 - answered and logged
             reply = self._failed(error, scope["path"])
         length = (b"content-length", b"%d" % len(reply.body))
         headers = [JSON, length, *ALWAYS, *reply.headers]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": reply.body})
-        if handler is hot.decide:
-            self.live.metrics.seconds.observe(time.perf_counter() - begun)
+        if handler is fast_routes.decide:
+            self.runtime.metrics.seconds.observe(time.perf_counter() - begun)
 
     def _routes(self) -> list[StarletteRoute]:
         """Return a route for each path: it knows which methods there are."""
@@ -120,7 +120,7 @@ class Application:
                 body = decoder.decode(await self._body(request.receive)) if decoder else None
                 query = query_of(request, route.query)
                 await self._heard_of(request.path_params.get("name"))
-                call = Call(self.live, self.audits, grant, request.path_params, query, body)
+                call = Call(self.runtime, self.audits, grant, request.path_params, query, body)
                 return response(route.status, await handler(call))
             except Exception as error:  # noqa: BLE001 - answered and logged
                 return sent(self._failed(error, request.url.path))
@@ -138,20 +138,20 @@ class Application:
     async def _admitted(self, header: bytes | None, role: str, where: str | None) -> access.Grant:
         """Return the grant of a request; a token may have been made by another process just now."""
         try:
-            return self.live.access.admit(header, role, where)
+            return self.runtime.access.admit(header, role, where)
         except Refused as refused:
-            if refused.status != 401 or not await self.live.catch_up():
+            if refused.status != 401 or not await self.runtime.catch_up():
                 raise
-        return self.live.access.admit(header, role, where)
+        return self.runtime.access.admit(header, role, where)
 
     async def _heard_of(self, name: str | None) -> None:
         """Look for an experiment that another process may have created just now."""
-        if name is not None and name not in self.live.deciders:
-            await self.live.catch_up()
+        if name is not None and name not in self.runtime.deciders:
+            await self.runtime.catch_up()
 
     async def _body(self, receive: Any) -> bytes:
         """Read the body, as long as it is not too large."""
-        limit = self.live.limits.body_bytes
+        limit = self.runtime.limits.body_bytes
         parts, size, more = [], 0, True
         while more:
             message = await receive()
@@ -174,14 +174,14 @@ class Application:
             reply = internal()
         if reply.status == 503:
             LOGGER.warning("store unavailable", extra={"path": path, "error": str(error)})
-        self.live.metrics.failed(str(reply.status))
+        self.runtime.metrics.failed(str(reply.status))
         return reply
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        await self.live.start()
+        await self.runtime.start()
         yield
-        await self.live.stop()
+        await self.runtime.stop()
         self.audits.close()
 
 

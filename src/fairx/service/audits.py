@@ -11,10 +11,10 @@ from fairx.auditing import audit
 from fairx.auditing.result import Audit
 from fairx.logs import read
 from fairx.store.errors import Conflict
+from fairx.store.logbook import Spool
 from fairx.store.snapshots import Snapshot
 
-from .live import Live
-from .logbook import Spool
+from .runtime import Runtime
 
 KEPT = 100  # audits
 FRESH = 2.0  # seconds
@@ -43,8 +43,8 @@ class Audited(NamedTuple):
 class Audits:
     """Audits of a running service."""
 
-    def __init__(self, live: Live) -> None:
-        self._live = live
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self._kept: dict[Any, tuple[float, Audited]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._spools: dict[int, Spool] = {}
@@ -56,17 +56,17 @@ class Audits:
 
     async def of(self, name: str, question: Question = PLAIN) -> Audited:
         """Return the audit of an experiment, as of a few seconds ago at most if it is quick."""
-        snapshot = self._live.decider(name).snapshot
+        snapshot = self._runtime.decider(name).snapshot
         key = (snapshot.experiment.id, question)
         async with self._locks.setdefault(name, asyncio.Lock()):
             until, kept = self._kept.get(key, (0.0, None))
             if kept is not None and (time.monotonic() < until or kept.snapshot == snapshot.version):
                 return kept
-            begun, now = time.monotonic(), self._live.clock()
+            begun, now = time.monotonic(), self._runtime.clock()
             if snapshot.experiment.id not in self._spools:
                 self._spools[snapshot.experiment.id] = Spool(snapshot.experiment)
             spool = self._spools[snapshot.experiment.id]
-            found = await self._live.read(
+            found = await self._runtime.read(
                 lambda database: _audited(spool.extend(database), snapshot, question)
             )
             kept = Audited(found, snapshot.version, now)

@@ -11,13 +11,13 @@ from starlette.requests import Request
 from .access import Grant
 from .audits import Audits
 from .failures import Refused
-from .live import Live
+from .runtime import Runtime
 
 
 class Call(NamedTuple):
     """A request, with what was found out about it."""
 
-    live: Live
+    runtime: Runtime
     audits: Audits
     grant: Grant
     path: Mapping[str, str]

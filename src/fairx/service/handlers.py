@@ -12,30 +12,30 @@ from fairx import rules
 from fairx.store.errors import NotFound
 from fairx.store.experiments import Changes, change_arms, create, erase, set_status
 from fairx.store.identity import is_ours
+from fairx.store.logbook import export
 from fairx.store.settings import Settings, checked
 
 from . import answers, requests, views
 from .audits import Question
 from .calls import Bytes, Call
-from .logbook import export
 
 
 async def create_experiment(call: Call) -> Any:
     """Create an experiment."""
     asked: requests.NewExperiment = call.body
-    call.live.limits.check("arms", len(asked.arms))
-    call.live.limits.check("dimension", asked.dimension)
-    call.live.limits.check("experiments", len(call.live.deciders) + 1)
+    call.runtime.limits.check("arms", len(asked.arms))
+    call.runtime.limits.check("dimension", asked.dimension)
+    call.runtime.limits.check("experiments", len(call.runtime.deciders) + 1)
     if len(set(asked.arms)) < len(asked.arms):
         raise ValueError("arms must be distinct")
-    call.live.limits.check("letters", max(map(len, asked.arms)), "arms")
+    call.runtime.limits.check("letters", max(map(len, asked.arms)), "arms")
     settings = _settings(asked)
-    snapshot = await call.live.change(
+    snapshot = await call.runtime.change(
         lambda database: create(
-            database, asked.name, asked.arms, settings, call.live.clock(), call.grant.name
+            database, asked.name, asked.arms, settings, call.runtime.clock(), call.grant.name
         )
     )
-    await call.live.hold(snapshot, new=True)
+    await call.runtime.hold(snapshot, new=True)
     return views.experiment(snapshot)
 
 
@@ -52,7 +52,7 @@ async def list_experiments(call: Call) -> Any:
     """List the experiments that this token may read."""
     found = [
         views.experiment(decider.snapshot)
-        for name, decider in sorted(call.live.deciders.items())
+        for name, decider in sorted(call.runtime.deciders.items())
         if call.grant.experiment in (None, name)
     ]
     return answers.Experiments(found)
@@ -60,22 +60,22 @@ async def list_experiments(call: Call) -> Any:
 
 async def get_experiment(call: Call) -> Any:
     """Return an experiment."""
-    return views.experiment(call.live.decider(call.name).snapshot)
+    return views.experiment(call.runtime.decider(call.name).snapshot)
 
 
 async def change_experiment_arms(call: Call) -> Any:
     """Add, pause, resume and remove arms."""
-    asked, decider = call.body, call.live.decider(call.name)
-    call.live.limits.check("arms", len(decider.snapshot.arms) + len(asked.add))
-    call.live.limits.check("letters", max(map(len, asked.add), default=0), "add")
+    asked, decider = call.body, call.runtime.decider(call.name)
+    call.runtime.limits.check("arms", len(decider.snapshot.arms) + len(asked.add))
+    call.runtime.limits.check("letters", max(map(len, asked.add), default=0), "add")
     changes = Changes(asked.add, asked.pause, asked.resume, asked.remove)
-    snapshot = await call.live.change(
+    snapshot = await call.runtime.change(
         lambda database: change_arms(
-            database, decider.snapshot.experiment, changes, call.live.clock(), call.grant.name
+            database, decider.snapshot.experiment, changes, call.runtime.clock(), call.grant.name
         )
     )
-    call.live.decider(call.name)  # it may have been deleted meanwhile
-    await call.live.hold(snapshot)
+    call.runtime.decider(call.name)  # it may have been deleted meanwhile
+    await call.runtime.hold(snapshot)
     return views.experiment(snapshot)
 
 
@@ -96,16 +96,16 @@ async def delete(call: Call) -> Any:
 
 async def get_decision(call: Call) -> Any:
     """Return a decision with its rewards."""
-    snapshot, number = call.live.decider(call.name).snapshot, call.path["decision"]
-    if not is_ours(call.live.secret, snapshot.experiment.id, number):
+    snapshot, number = call.runtime.decider(call.name).snapshot, call.path["decision"]
+    if not is_ours(call.runtime.secret, snapshot.experiment.id, number):
         raise NotFound(f"decision {number!r} does not exist in {call.name!r}")
-    return await call.live.read(lambda database: views.decision(database, snapshot, number))
+    return await call.runtime.read(lambda database: views.decision(database, snapshot, number))
 
 
 async def status(call: Call) -> Any:
     """Return counts of decisions and rewards, arm by arm."""
-    snapshot, now = call.live.decider(call.name).snapshot, call.live.clock()
-    return await call.live.read(lambda database: views.status(database, snapshot, now))
+    snapshot, now = call.runtime.decider(call.name).snapshot, call.runtime.clock()
+    return await call.runtime.read(lambda database: views.status(database, snapshot, now))
 
 
 async def audit(call: Call) -> Any:
@@ -117,11 +117,11 @@ async def audit(call: Call) -> Any:
 
 async def export_log(call: Call) -> Any:
     """Return the decision log as Parquet."""
-    experiment = call.live.decider(call.name).snapshot.experiment
+    experiment = call.runtime.decider(call.name).snapshot.experiment
     folder = Path(tempfile.mkdtemp(prefix="fairx-export-"))
     path = folder / "log.parquet"
     try:
-        await call.live.read(lambda database: export(database, experiment, path))
+        await call.runtime.read(lambda database: export(database, experiment, path))
     except BaseException:
         folder.rmdir()
         raise
@@ -130,17 +130,17 @@ async def export_log(call: Call) -> Any:
 
 async def erase_unit(call: Call) -> Any:
     """Forget a unit: its name and contexts go, the decisions stay."""
-    experiment = call.live.decider(call.name).snapshot.experiment
-    count = await call.live.change(
+    experiment = call.runtime.decider(call.name).snapshot.experiment
+    count = await call.runtime.change(
         lambda database: erase(
-            database, experiment, call.body.unit, call.live.clock(), call.grant.name
+            database, experiment, call.body.unit, call.runtime.clock(), call.grant.name
         )
     )
     return answers.Erased(count)
 
 
 async def _set_status(call: Call, status: str) -> Any:
-    experiment, now = call.live.decider(call.name).snapshot.experiment, call.live.clock()
+    experiment, now = call.runtime.decider(call.name).snapshot.experiment, call.runtime.clock()
 
     def write(database: Any) -> None:
         set_status(database, experiment, status, now, call.grant.name)
@@ -148,8 +148,8 @@ async def _set_status(call: Call, status: str) -> Any:
             sql = "UPDATE tokens SET revoked = ? WHERE experiment = ? AND revoked IS NULL"
             database.rows(sql, (now, experiment.name))
 
-    await call.live.change(write)
-    await call.live.reload()
+    await call.runtime.change(write)
+    await call.runtime.reload()
     return None if status == "deleted" else await get_experiment(call)
 
 

@@ -40,7 +40,7 @@ def application(options: Options) -> Any:
     """Return the ASGI application of a store."""
     from .app import Application
     from .dashboard import pages
-    from .live import Live
+    from .runtime import Runtime
 
     if not options.auth and options.host not in LOOPBACK:
         raise ValueError(f"--no-auth must not be used on {options.host}: only on 127.0.0.1")
@@ -51,8 +51,8 @@ def application(options: Options) -> Any:
         raise ValueError(f"FAIRX_ADMIN_TOKEN must have at least {SHORTEST} characters")
     access = Access(open_to_all=not options.auth, admin_token=admin, rate=options.limits.rate)
     _prepare(store, secret, first_token=options.auth and admin is None)
-    live = Live(store, secret, access, options.limits, options.refresh)
-    return Application(live, pages, None if options.auth else LOOPBACK)
+    runtime = Runtime(store, secret, access, options.limits, options.refresh)
+    return Application(runtime, pages, None if options.auth else LOOPBACK)
 
 
 def run(options: Options, app: Any = None) -> None:

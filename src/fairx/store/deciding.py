@@ -13,8 +13,8 @@ from fairx import rules
 from fairx.compiled import direct, entry
 from fairx.errors import FairxError, UnknownArm
 from fairx.exposure import choose
+from fairx.numerics.streams import normals_of_round, uniform
 from fairx.policies.fair_eg import mix
-from fairx.streams import normals_of_round, uniform
 from fairx.types import Indices, Matrix, Vector
 
 from .identity import words

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairx.types import Matrix
 
-from . import points
+from . import crash_points
 from .database import Database, add, listed
 from .snapshots import Experiment, Snapshot, newest, publish
 from .statistics import learn
@@ -44,14 +44,14 @@ def fold(
     mature = _fetched(database, due)
     rewards = outcomes(database, experiment, mature)
     _write(database, before, mature, rewards, now)
-    points.reach("mid_fold")
+    crash_points.reach("mid_fold")
     sums = before.sums.copy()
     absorb(experiment, sums, mature, [reward for reward, _ in rewards])
     snapshot = Snapshot(
         experiment, before.version + 1, before.watermark + len(due), now, before.arms, sums
     )
     publish(database, snapshot)
-    points.reach("mid_snapshot")
+    crash_points.reach("mid_snapshot")
     return snapshot
 
 

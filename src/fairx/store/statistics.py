@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairx.compiled import entry
-from fairx.linear_algebra import add_outer, transpose_times, triangle_times
+from fairx.numerics.linear_algebra import add_outer, transpose_times, triangle_times
 from fairx.policies.ridge import new_ridge
 from fairx.types import Matrix, Vector
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from . import points
+from . import crash_points
 from .database import Database
 from .decisions import record
 from .errors import Unavailable
@@ -88,7 +88,7 @@ class Writer:
             jobs, going = self._gathered()
             if jobs:
                 outcomes = self._written(jobs)
-                points.reach("before_acknowledge")
+                crash_points.reach("before_acknowledge")
                 self._tell([(job.done, o) for job, o in zip(jobs, outcomes, strict=True)])
 
     def _gathered(self) -> tuple[list[Job], bool]:
@@ -121,7 +121,7 @@ class Writer:
     def _transaction(self, jobs: list[Job]) -> list[Any]:
         database = self._connected()
         outcomes: dict[int, Any] = {}
-        points.reach("before_write")
+        crash_points.reach("before_write")
         try:
             with database.transaction():
                 for kind, together in TOGETHER.items():
@@ -129,11 +129,11 @@ class Writer:
                     if places:
                         found = together(database, [jobs[i].asked for i in places])
                         outcomes.update(zip(places, found, strict=True))
-                points.reach("before_commit")
+                crash_points.reach("before_commit")
         except Exception as error:
             self._lost(error)
             raise
-        points.reach("after_commit")
+        crash_points.reach("after_commit")
         return [outcomes[i] for i in range(len(jobs))]
 
     def _connected(self) -> Database:

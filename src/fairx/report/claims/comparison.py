@@ -8,8 +8,8 @@ import numpy as np
 
 from fairx.experiments.outcome import Outcome, Panel
 from fairx.merit import Exponential
-from fairx.metrics import ratio_interval, resampled_interval, spread
 from fairx.plots.figure import merit_title
+from fairx.report.metrics import ratio_interval, resampled_interval, spread
 from fairx.types import Indices, Vector
 
 from .claim import Finding, Missing, Statement, fairness, highest, judged, lowest, only, roles

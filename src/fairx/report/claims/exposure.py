@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from fairx.experiments.outcome import Outcome, Panel
-from fairx.metrics import distance, mean_interval, ratio_interval
+from fairx.report.metrics import distance, mean_interval, ratio_interval
 from fairx.types import Vector
 
 from .claim import MAB, Finding, Statement, find, judged, only

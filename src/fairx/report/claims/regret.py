@@ -7,7 +7,7 @@ from functools import partial
 
 from fairx import theory
 from fairx.experiments.outcome import Curve, Outcome, Panel
-from fairx.metrics import (
+from fairx.report.metrics import (
     Interval,
     difference_interval,
     growth_exponents,

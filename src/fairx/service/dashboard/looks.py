@@ -7,13 +7,13 @@ import asyncio
 from fairx.errors import FairxError
 from fairx.service import views
 from fairx.service.audits import Audits
-from fairx.service.live import Live
+from fairx.service.cache import Cache
+from fairx.service.runtime import Runtime
 from fairx.store.errors import NotFound, Unavailable
+from fairx.store.offers import offered
 from fairx.store.snapshots import Snapshot
 
 from .facts import Counted, Judged, Offered
-from .kept import Kept
-from .offers import offered
 
 PATIENCE = 1.5  # seconds that a list of experiments waits for numbers
 
@@ -21,15 +21,15 @@ PATIENCE = 1.5  # seconds that a list of experiments waits for numbers
 class Looks:
     """The API's answers, each kept for a while: counts scan the log."""
 
-    def __init__(self, live: Live, audits: Audits) -> None:
-        self._live, self._audits = live, audits
-        self.counts, self.judged = Kept(self._count), Kept(self._judge)
-        self.offers = Kept(self._offer)
+    def __init__(self, runtime: Runtime, audits: Audits) -> None:
+        self._runtime, self._audits = runtime, audits
+        self.counts, self.judged = Cache(self._count), Cache(self._judge)
+        self.offers = Cache(self._offer)
 
     async def over(self, snapshots: list[Snapshot]) -> None:
         """Find out as much as there is time for, what is oldest first."""
         for kept in (self.counts, self.judged, self.offers):
-            kept.forget(self._live.deciders.keys())
+            kept.forget(self._runtime.deciders.keys())
         end = asyncio.get_running_loop().time() + PATIENCE
         try:
             async with asyncio.timeout_at(end):
@@ -40,8 +40,8 @@ class Looks:
             return
 
     async def _count(self, snapshot: Snapshot) -> Counted:
-        now = self._live.clock()
-        found = await self._live.read(lambda database: views.status(database, snapshot, now))
+        now = self._runtime.clock()
+        found = await self._runtime.read(lambda database: views.status(database, snapshot, now))
         return Counted(found, now)
 
     async def _judge(self, snapshot: Snapshot) -> Judged:
@@ -56,6 +56,6 @@ class Looks:
         judged = await self.judged.of(snapshot)
         if judged.audit is None:
             return Offered(judged, [])
-        rows, newest = judged.audit.rows, self._live.decider(snapshot.experiment.name).snapshot
-        found = await self._live.read(lambda database: offered(database, newest, rows))
+        rows, newest = judged.audit.rows, self._runtime.decider(snapshot.experiment.name).snapshot
+        found = await self._runtime.read(lambda database: offered(database, newest, rows))
         return Offered(judged, found.astype(int).tolist())

@@ -15,7 +15,7 @@ from fairx.service import answers, views
 from fairx.service.access import ANY, READ, Grant
 from fairx.service.audits import Audits
 from fairx.service.failures import internal, reply_to
-from fairx.service.live import Live
+from fairx.service.runtime import Runtime
 from fairx.store.errors import NotFound
 from fairx.store.settings import written
 from fairx.store.snapshots import Snapshot
@@ -30,9 +30,9 @@ ASK = 'Basic realm="fairx", charset="UTF-8"'  # browsers ask for it; the token i
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def pages(live: Live, audits: Audits) -> list[Route]:
+def pages(runtime: Runtime, audits: Audits) -> list[Route]:
     """Return the routes of the dashboard."""
-    made = _Pages(live, audits)
+    made = _Pages(runtime, audits)
     return [
         Route("/", made.guarded(made.experiments)),
         Route("/experiments/{name}", made.guarded(made.experiment)),
@@ -44,15 +44,15 @@ def pages(live: Live, audits: Audits) -> list[Route]:
 class _Pages:
     """What answers requests for pages."""
 
-    def __init__(self, live: Live, audits: Audits) -> None:
-        self._live, self._looks, self._renderer = live, Looks(live, audits), Renderer()
+    def __init__(self, runtime: Runtime, audits: Audits) -> None:
+        self._runtime, self._looks, self._renderer = runtime, Looks(runtime, audits), Renderer()
 
     async def experiments(self, request: Request) -> Response:
         """List the experiments that the viewer may read."""
         grant, looks = self._admit(request, ANY), self._looks
         snapshots = [
             decider.snapshot
-            for name, decider in sorted(self._live.deciders.items())
+            for name, decider in sorted(self._runtime.deciders.items())
             if grant.experiment in (None, name)
         ]
         await looks.over(snapshots)
@@ -110,21 +110,21 @@ class _Pages:
     def _snapshot(self, request: Request) -> Snapshot:
         name = request.path_params["name"]
         self._admit(request, name)
-        return self._live.decider(name).snapshot
+        return self._runtime.decider(name).snapshot
 
     def _admit(self, request: Request, name: str) -> Grant:
         header = request.headers.get("authorization")
-        return self._live.access.admit(header.encode("latin-1") if header else None, READ, name)
+        return self._runtime.access.admit(header.encode("latin-1") if header else None, READ, name)
 
     async def _page(self, request: Request, template: str, about: dict[str, Any]) -> Response:
-        return await self._renderer.page(request, template, about | {"now": self._live.clock()})
+        return await self._renderer.page(request, template, about | {"now": self._runtime.clock()})
 
     async def _failed(self, error: Exception, request: Request) -> Response:
         reply = reply_to(error)
         if reply is None:
             LOGGER.error("internal error", exc_info=error, extra={"path": request.url.path})
             reply = internal()
-        self._live.metrics.failed(str(reply.status))
+        self._runtime.metrics.failed(str(reply.status))
         headers = {name.decode(): value.decode() for name, value in reply.headers}
         if reply.status == 401:
             headers["www-authenticate"] = ASK

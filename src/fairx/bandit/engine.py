@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .compiled import direct, entry
-from .exposure import choose
-from .policies import Policy
-from .policies.base import absorb
-from .policies.foreign import check_distribution, fitted, started
-from .streams import normals_of_round, streams, uniform
-from .types import Indices, Matrix, Vector
+from fairx.compiled import direct, entry
+from fairx.exposure import choose
+from fairx.numerics.streams import normals_of_round, streams, uniform
+from fairx.policies import Policy
+from fairx.policies.base import absorb, inner_form, started
+from fairx.policies.foreign import check_distribution
+from fairx.types import Indices, Matrix, Vector
 
 
 @entry
@@ -34,7 +34,7 @@ class Engine:
         self.policy, self.arms, self.dimension, self.seed = policy, arms, dimension, seed
         keys = streams(seed, 0)
         self._keys = np.array(keys.policy), np.array(keys.choice)
-        self._kernel = fitted(policy)
+        self._kernel = inner_form(policy)
         self._ours = self._kernel is policy
         self._state = started(self._kernel, arms, dimension, self._generator(0))
         self._prepare()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .types import Indices, Matrix, Vector
+from fairx.types import Indices, Matrix, Vector
 
 
 class Summary(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fairx.replay.uniform_log import UniformLog
 from fairx.types import Indices, Matrix
-from fairx.uniform_log import UniformLog
 
 WIDTH = 6  # features of a user, and of an article
 CITATION = (

@@ -28,7 +28,7 @@ LOGGER = logging.getLogger("fairx")
 EVERYTHING_EVERY = 5.0  # seconds: news may be lost with a connection
 
 
-class Live:
+class Runtime:
     """What the routes work with.
 
     Parameters

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import rules
-from .types import Matrix, Vector
+from fairx import rules
+from fairx.types import Matrix, Vector
 
 RATES = 8.0 * 2.0 ** -np.arange(20.0)  # bets from bold, for few values, to timid, for a billion
 STEPS = 50  # of bisection, which leaves 2**-50 of the range

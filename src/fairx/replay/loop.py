@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from .compiled import entry, kernel
-from .exposure import choose, share
-from .linear_algebra import times
-from .loop import Tally
-from .streams import BLOCK, Streams, fill_normals, fill_uniforms
-from .types import Indices, Matrix, Vector
+from fairx.compiled import entry, kernel
+from fairx.exposure import choose, share
+from fairx.numerics.linear_algebra import times
+from fairx.numerics.streams import BLOCK, Streams, fill_normals, fill_uniforms
+from fairx.simulation.tally import Tally, add_round
+from fairx.types import Indices, Matrix, Vector
 
 
 class LogWorld(NamedTuple):
@@ -32,19 +32,19 @@ class LogWorld(NamedTuple):
 def fill_contexts(world: LogWorld, event: int, arms: Indices, out: Matrix) -> None:
     """Write the outer product of user and arm features, for each arm on offer."""
     wide = world.items.shape[1]
-    for slot in range(len(arms)):
+    for position in range(len(arms)):
         for i in range(world.users.shape[1]):
             scale = float(world.users[event, i])
             for j in range(wide):
-                out[slot, i * wide + j] = scale * world.items[arms[slot], j]
+                out[position, i * wide + j] = scale * world.items[arms[position], j]
 
 
 @kernel
 def fill_truth(world: LogWorld, arms: Indices, contexts: Matrix, out: Vector) -> None:
     """Write the true mean reward of each arm on offer."""
     times(contexts, world.parameter, out)
-    for slot in range(len(arms)):
-        out[slot] += world.means[arms[slot]]
+    for position in range(len(arms)):
+        out[position] += world.means[arms[position]]
 
 
 @entry
@@ -72,28 +72,16 @@ def play_log(  # type: ignore[no-untyped-def]
             normals = tally.normals[row * each : (row + 1) * each]
             policy.propose(state, arms, shown, normals, tally.work, deployed)
             last = pool if steady else -1
-        slot = choose(deployed, tally.uniforms[2, row])
-        arm = arms[slot]
+        position = choose(deployed, tally.uniforms[2, row])
+        arm = arms[position]
         if arm != world.displayed[event]:
             continue
-        policy.absorb(state, arm, shown[slot], world.rewards[event], tally.work)
+        policy.absorb(state, arm, shown[position], world.rewards[event], tally.work)
         last = -1
         accepted += 1
-
-        fair, means = tally.fair[:n], tally.means[:n]
-        fill_truth(world, arms, shown, means)
-        share(judge, means, fair)
-        for i in range(n):
-            gap = fair[i] - deployed[i]
-            tally.fairness[i] += abs(gap)
-            tally.reward[i] += gap * means[i]
-            tally.exposure[arms[i]] += deployed[i]
-        tally.pulls[arm] += 1
-        if accepted == tally.marks[tally.next_mark[0]]:
-            for i in range(len(tally.fairness)):
-                tally.curves[0, tally.next_mark[0]] += tally.fairness[i]
-                tally.curves[1, tally.next_mark[0]] += tally.reward[i]
-            tally.next_mark[0] += 1
+        fill_truth(world, arms, shown, tally.means[:n])
+        share(judge, tally.means[:n], tally.fair[:n])
+        add_round(tally, arms, arm, accepted)
         if accepted == rounds:
             return event + 1, accepted
     return stop, accepted

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import functools
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import rules
-from .compiled import lowered
-from .merit import Merit
-from .policies import Policy
-from .policies.foreign import fitted, started
-from .replay_loop import play_log
-from .result import Result
-from .simulation import (
-    CHUNK_SECONDS,
+from fairx import rules
+from fairx.compiled import lowered
+from fairx.merit import Merit
+from fairx.numerics.streams import streams
+from fairx.policies import Policy
+from fairx.policies.base import inner_form, started
+from fairx.simulation import Result
+from fairx.simulation.runs import (
     Watch,
     check_merits,
     checkpoint_rounds,
-    cores,
     generator_of,
-    run_all,
-    run_numbers_of,
+    played,
+    run_numbers,
 )
-from .streams import BLOCK, streams
-from .types import Indices, Vector
+from fairx.simulation.tally import Tally
+from fairx.types import Indices, Vector
+
+from .loop import play_log
 from .uniform_log import UniformLog, buffers
 
 
-class Replay(NamedTuple):
+class Replayed(NamedTuple):
     """The result of a replay, and how much of the log it took."""
 
     result: Result  # its rounds are the accepted ones
@@ -59,7 +57,7 @@ def replay(
     checkpoints: int | Sequence[int] = 200,
     jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Replay:
+) -> Replayed:
     """Replay a log: accept the events that displayed what the policy would have.
 
     For each event the policy proposes probabilities over the event's own pool, and an arm is drawn
@@ -100,29 +98,20 @@ def replay(
     (1462, array([0.34]), array([[0.11, 0.24, 0.65]]))
     """
     rounds = log.horizon() if rounds is None else rules.count("rounds", rounds)
-    seed = rules.count("seed", seed, low=0)
-    jobs = cores() if jobs is None else rules.count("jobs", jobs)
+    seed, marks = rules.count("seed", seed, low=0), checkpoint_rounds(checkpoints, rounds)
     check_merits(policy, judge, log)
-    marks = checkpoint_rounds(checkpoints, rounds)
-    plays = [_Play(fitted(policy), log, judge, marks, seed, run) for run in run_numbers_of(runs)]
-    run_it = plays[0].compile()
-    watch = Watch(rounds * len(plays), progress)
-    run_all([functools.partial(one.go, run_it, watch) for one in plays], watch, jobs)
-    for one in plays:
-        one.check_rounds()
-    tallies = [one.tally for one in plays]
-    result = Result(
-        rounds=marks,
-        fairness_regret=np.array([tally.curves[0] for tally in tallies]),
-        reward_regret=np.array([tally.curves[1] for tally in tallies]),
-        exposure=np.array([tally.exposure / rounds for tally in tallies]),
-        pulls=np.array([tally.pulls for tally in tallies]),
-    )
-    return Replay(result, np.array([one.event for one in plays]))
+    kernel = inner_form(policy)
+    found = [_Run(kernel, log, judge, marks, seed, run) for run in run_numbers(runs)]
+    result = played(found, marks, jobs, progress)
+    for run in found:
+        run.check_rounds()
+    return Replayed(result, np.array([run.event for run in found]))
 
 
-class _Play:
+class _Run:
     """One run: its state, and what it adds up."""
+
+    tally: Tally
 
     def __init__(
         self, kernel: Any, log: UniformLog, judge: Any, marks: Indices, seed: int, run: int
@@ -134,9 +123,8 @@ class _Play:
     def begin(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the records that the loop is compiled for, and its other arguments, all new."""
         log, kernel = self.log, self.kernel
-        state = started(
-            kernel, log.arms, log.dimension, generator_of(self.seed, self.run, own=True)
-        )
+        rng = generator_of(self.seed, self.run, own=True)
+        state = started(kernel, log.arms, log.dimension, rng)
         normals, work = kernel.needs(np.asarray(log.pools).shape[1], log.dimension)
         self.tally, contexts = buffers(log, self.marks, normals, work)
         # Not one that draws from a generator of its own, as a policy of others may.
@@ -144,25 +132,25 @@ class _Play:
         records = kernel, state, log.world(), self.judge
         return records, (streams(self.seed, self.run), self.tally, contexts, steady)
 
-    def compile(self) -> Callable[..., tuple[int, int]]:
+    def compile(self) -> Any:
         """Return the loop in its fastest form for these records."""
         records, rest = self.begin()
-        run_it, _ = play_log.ready(records, lambda run, low: run(*low, *rest, 0, 1, 0, 0))
-        return run_it  # type: ignore[no-any-return]
+        return play_log.ready(records, lambda run, low: run(*low, *rest, 0, 1, 0, 0))[0]
 
-    def go(self, run_it: Callable[..., tuple[int, int]], watch: Watch) -> None:
-        """Read events in chunks short enough to notice an interruption."""
+    def play(self, loop: Any, watch: Watch) -> None:
+        """Read events until all rounds are accepted."""
         records, rest = self.begin()
-        if run_it is not play_log.interpreted:
+        if loop is not play_log.interpreted:
             records = tuple(map(lowered, records))
-        events, rounds, chunk = np.size(self.log.displayed), int(self.marks[-1]), BLOCK
-        while self.event < events and self.accepted < rounds and not watch.stopped.is_set():
-            start, before = time.perf_counter(), self.accepted
-            stop = min(self.event + chunk, events)
-            self.event, self.accepted = run_it(*records, *rest, before, rounds, self.event, stop)
+        rounds = int(self.marks[-1])
+
+        def step(start: int, stop: int) -> bool:
+            before = self.accepted
+            self.event, self.accepted = loop(*records, *rest, before, rounds, start, stop)
             watch.add(self.accepted - before)
-            pace = CHUNK_SECONDS / max(time.perf_counter() - start, 1e-9)
-            chunk = max(BLOCK, int(chunk * min(pace, 8.0)) // BLOCK * BLOCK)
+            return self.accepted < rounds
+
+        watch.walk(np.size(self.log.displayed), step)
 
     def check_rounds(self) -> None:
         """Refuse a run that the log was too short for."""

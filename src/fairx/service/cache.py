@@ -23,7 +23,7 @@ class _Held(Generic[T]):
         self.value: tuple[()] | tuple[T] = ()
 
 
-class Kept(Generic[T]):
+class Cache(Generic[T]):
     """Something of each experiment, as of a moment ago."""
 
     def __init__(self, make: Callable[[Snapshot], Awaitable[T]], fresh: float = FRESH) -> None:

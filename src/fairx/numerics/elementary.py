@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from .compiled import kernel
+from fairx.compiled import kernel
 
 LOG2E = 1.4426950408889634
 LN2_HIGH = 0.693147180369123816490  # its last 21 bits are zero: k * LN2_HIGH is exact

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairx.files import replaced
-from fairx.store import points
+from fairx.store import crash_points
 from fairx.store.database import Database
 from fairx.store.snapshots import ACTIVE, Experiment, arms_at
 
@@ -132,7 +132,7 @@ def _write(file: Any, offers: _Offers, sql: str, last: int) -> tuple[int, int]:
                 rows = [row for row in rows if row[10] or row[13] is not None]
             if rows:
                 writer.write_table(_table(rows, offers))
-            points.reach("mid_export")
+            crash_points.reach("mid_export")
             count += len(rows)
     return count, last
 

@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import rules
-from .compiled import changed, record
-from .log_arrays import (
+from fairx import rules
+from fairx.compiled import changed, record
+from fairx.merit import Merit
+from fairx.simulation.tally import Tally, new_tally
+from fairx.types import Indices, Matrix, Vector
+
+from .arrays import (
     arm_means,
     check_displayed,
     features,
@@ -19,10 +23,7 @@ from .log_arrays import (
     slices,
     whole,
 )
-from .loop import Tally, new_tally
-from .merit import Merit
-from .replay_loop import LogWorld, judge_log
-from .types import Indices, Matrix, Vector
+from .loop import LogWorld, judge_log
 
 RESERVE = 5.0
 Log = Any  # once it is checked all fields of a log are arrays, which its declared types do not say

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import archive, rules
+from fairx import rules
+from fairx.errors import BrokenFile, RewardGiven, UnknownArm, UnknownDecision
+from fairx.policies import Policy
+from fairx.settings import KINDS, build, describe
+from fairx.types import Indices, Vector
+
+from . import archive
 from .engine import Engine
-from .errors import BrokenFile, RewardGiven, UnknownArm, UnknownDecision
-from .policies import Policy
-from .settings import KINDS, build, describe
-from .types import Indices, Vector
 
 
 class Decision(NamedTuple):

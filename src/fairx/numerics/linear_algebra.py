@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .compiled import kernel, vector_kernel
-from .types import Matrix, Vector
+from fairx.compiled import kernel, vector_kernel
+from fairx.types import Matrix, Vector
 
 LANES = 8
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,17 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import BrokenFile
-from .files import replaced
+from fairx.errors import BrokenFile
+from fairx.files import UNREADABLE, replaced
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 MAGIC = "fairx bandit"
 VERSION = 1
-# All that reading a truncated or foreign file has been seen to raise.
-BROKEN = (
-    OSError, ValueError, KeyError, TypeError, EOFError, AttributeError,
-    NotImplementedError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
 
 
 def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> None:
@@ -42,7 +35,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.ND
         header = json.loads(arrays.pop("header").tobytes())
     except FileNotFoundError:
         raise
-    except BROKEN as error:
+    except UNREADABLE as error:
         raise BrokenFile(f"{path} is not a saved bandit, or is truncated ({error})") from error
     if not isinstance(header, dict) or header.get("format") != MAGIC:
         raise BrokenFile(f"{path} is not a saved bandit")

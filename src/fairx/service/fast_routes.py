@@ -19,59 +19,61 @@ from fairx.store.snapshots import ACTIVE, Arm, Snapshot, arms_at
 from fairx.store.writer import DECIDE, REWARD
 
 from .answers import ENCODER, Decided, DecidedSeveral, Result, Results
-from .live import Live
 from .requests import Decide, Rewards, Shown
+from .runtime import Runtime
 
 READ_DECIDE = msgspec.json.Decoder(Decide)
 READ_REWARDS = msgspec.json.Decoder(Rewards)
 READ_SHOWN = msgspec.json.Decoder(Shown)
 
 
-async def decide(live: Live, name: str, body: bytes) -> bytes:
+async def decide(runtime: Runtime, name: str, body: bytes) -> bytes:
     """Decide, write it down, and answer."""
     asked = READ_DECIDE.decode(body)
-    decider = live.decider(name)
+    decider = runtime.decider(name)
     count = 1 if asked.count is None else asked.count
-    live.limits.check("events", count, "count")
-    live.limits.check("candidates", len(asked.candidates or ()))
-    live.limits.check("letters", len(asked.key), "key")
-    live.limits.check("letters", len(asked.unit or ""), "unit")
+    runtime.limits.check("events", count, "count")
+    runtime.limits.check("candidates", len(asked.candidates or ()))
+    runtime.limits.check("letters", len(asked.key), "key")
+    runtime.limits.check("letters", len(asked.unit or ""), "unit")
     number = decider.snapshot.experiment.id
-    ids = [minted(live.secret, number, asked.key, index) for index in range(count)]
-    recorded = await _recorded(live, decider, asked, ids)
+    ids = [minted(runtime.secret, number, asked.key, index) for index in range(count)]
+    recorded = await _recorded(runtime, decider, asked, ids)
     answers = []
     for one in recorded:
-        live.metrics.decided(name, one.repeated)
-        answers.append(await _answer(live, decider, asked, one))
+        runtime.metrics.decided(name, one.repeated)
+        answers.append(await _answer(runtime, decider, asked, one))
     if asked.count is not None:
         return ENCODER.encode(DecidedSeveral(answers))
     return ENCODER.encode(answers[0])
 
 
-async def rewards(live: Live, name: str, body: bytes) -> bytes:
+async def rewards(runtime: Runtime, name: str, body: bytes) -> bytes:
     """Take in rewards."""
     asked = READ_REWARDS.decode(body).rewards
-    experiment = live.decider(name).snapshot.experiment
-    live.limits.check("events", len(asked), "rewards")
-    live.limits.check("letters", max(len(reward.id) for reward in asked), "rewards.id")
-    _check_ids(live, experiment.id, [reward.decision for reward in asked])
+    experiment = runtime.decider(name).snapshot.experiment
+    runtime.limits.check("events", len(asked), "rewards")
+    runtime.limits.check("letters", max(len(reward.id) for reward in asked), "rewards.id")
+    _check_ids(runtime, experiment.id, [reward.decision for reward in asked])
     given = [Reward(each.decision, each.reward, each.id, each.final) for each in asked]
-    statuses = await live.write(REWARD, Batch(experiment, given, live.clock()))
-    live.metrics.rewarded(name, statuses)
+    statuses = await runtime.write(REWARD, Batch(experiment, given, runtime.clock()))
+    runtime.metrics.rewarded(name, statuses)
     return _results([each.decision for each in asked], statuses)
 
 
-async def shown(live: Live, name: str, body: bytes) -> bytes:
+async def shown(runtime: Runtime, name: str, body: bytes) -> bytes:
     """Take in that decisions were shown."""
     ids = READ_SHOWN.decode(body).decisions
-    live.limits.check("events", len(ids), "decisions")
-    experiment, now = live.decider(name).snapshot.experiment, live.clock()
-    _check_ids(live, experiment.id, ids)
-    statuses = await live.change(lambda database: note_shown(database, experiment, ids, now))
+    runtime.limits.check("events", len(ids), "decisions")
+    experiment, now = runtime.decider(name).snapshot.experiment, runtime.clock()
+    _check_ids(runtime, experiment.id, ids)
+    statuses = await runtime.change(lambda database: note_shown(database, experiment, ids, now))
     return _results(ids, statuses)
 
 
-async def _recorded(live: Live, decider: Decider, asked: Decide, ids: list[str]) -> list[Recorded]:
+async def _recorded(
+    runtime: Runtime, decider: Decider, asked: Decide, ids: list[str]
+) -> list[Recorded]:
     """Make the decisions, or find them on record where they cannot be made any more."""
     contexts, asked.contexts = _array(asked.contexts), None  # a thousand objects less to look after
     digest = _digest(asked, contexts)
@@ -79,24 +81,24 @@ async def _recorded(live: Live, decider: Decider, asked: Decide, ids: list[str])
         if decider.snapshot.experiment.status != "running":
             raise Conflict(f"experiment {decider.snapshot.experiment.name!r} is paused")
         offer = decider.offer(asked.candidates, contexts)
-        jobs = [_made(live, decider, offer, asked, each, digest) for each in ids]
+        jobs = [_made(runtime, decider, offer, asked, each, digest) for each in ids]
     except (FairxError, ValueError):
-        stored = await live.read(lambda database: fetched(database, ids))
+        stored = await runtime.read(lambda database: fetched(database, ids))
         if len(stored) < len(ids):
             raise
         found = {row[0]: row for row in stored}
         for row in stored:
             check_same(Decision(*row[:-1]), row[-1], digest)
         return [Recorded(Decision(*found[each][:-1]), True) for each in ids]
-    first = await live.write(DECIDE, jobs[0])  # where the key is refused, nothing is written
-    return [first, *await asyncio.gather(*(live.write(DECIDE, job) for job in jobs[1:]))]
+    first = await runtime.write(DECIDE, jobs[0])  # where the key is refused, nothing is written
+    return [first, *await asyncio.gather(*(runtime.write(DECIDE, job) for job in jobs[1:]))]
 
 
 def _made(
-    live: Live, decider: Decider, offer: Offer, asked: Decide, decision: str, digest: bytes
+    runtime: Runtime, decider: Decider, offer: Offer, asked: Decide, decision: str, digest: bytes
 ) -> tuple[Decision, float]:
     slot, probabilities = decider.decide(decision, offer)
-    now, experiment = live.clock(), decider.snapshot.experiment
+    now, experiment = runtime.clock(), decider.snapshot.experiment
     made = Decision(
         decision, experiment.id, now, decider.snapshot.version, int(offer.places[slot]), slot,
         offer.named, probabilities.tobytes(), offer.contexts.tobytes() or None, asked.unit, digest,
@@ -104,9 +106,9 @@ def _made(
     return made, now + experiment.settings.reward_window_s
 
 
-async def _answer(live: Live, decider: Decider, asked: Decide, recorded: Recorded) -> Decided:
+async def _answer(runtime: Runtime, decider: Decider, asked: Decide, recorded: Recorded) -> Decided:
     made = recorded.decision
-    arms = await _arms(live, decider.snapshot, made.snapshot)
+    arms = await _arms(runtime, decider.snapshot, made.snapshot)
     probabilities = np.frombuffer(made.probabilities)
     answer = Decided(made.id, arms[made.arm].name, float(probabilities[made.slot]), made.snapshot)
     if asked.probabilities:
@@ -118,11 +120,11 @@ async def _answer(live: Live, decider: Decider, asked: Decide, recorded: Recorde
     return answer
 
 
-async def _arms(live: Live, snapshot: Snapshot, version: int) -> tuple[Arm, ...]:
+async def _arms(runtime: Runtime, snapshot: Snapshot, version: int) -> tuple[Arm, ...]:
     """Return the arms as of a version: that of a repeated decision may be older, or newer."""
     if version == snapshot.version:
         return snapshot.arms
-    return await live.read(lambda database: arms_at(database, snapshot.experiment.id, version))
+    return await runtime.read(lambda database: arms_at(database, snapshot.experiment.id, version))
 
 
 def _offered(arms: tuple[Arm, ...], made: Decision) -> list[str]:
@@ -148,9 +150,9 @@ def _digest(asked: Decide, contexts: Any) -> bytes:
     return hashlib.sha256(text.encode() + rows).digest()[:16]
 
 
-def _check_ids(live: Live, experiment: int, decisions: list[str]) -> None:
+def _check_ids(runtime: Runtime, experiment: int, decisions: list[str]) -> None:
     for decision in decisions:
-        if not is_ours(live.secret, experiment, decision):
+        if not is_ours(runtime.secret, experiment, decision):
             raise Forged(
                 f"decision {decision!r} is not one of this experiment's: we did not sign it"
             )

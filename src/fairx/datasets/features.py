@@ -12,11 +12,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from . import rules
-from .types import Matrix
+from fairx import rules
+from fairx.numerics.least_squares import GRID, solved
+from fairx.types import Matrix
 
 PAIRS = 10_000  # enough for a median to three digits
-GRID = 2.0**20
 
 
 def fourier_features(
@@ -108,5 +108,4 @@ def linear_fit(contexts: Matrix, labels: Matrix) -> Matrix:
         rows = contexts[:, arm]
         gram += rows.T @ rows
         sums += rows.T @ labels[:, arm]
-    parameter = np.linalg.lstsq(gram, sums, rcond=1e-10)[0]
-    return np.asarray(np.rint(parameter * GRID) / GRID, np.float64)
+    return solved(gram, sums)

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compiled import kernel
+from fairx.compiled import kernel
+from fairx.types import Keys, Vector
+
 from .elementary import log, sine_and_cosine
-from .types import Keys, Vector
 
 BLOCK = 16
 HALF = BLOCK // 2

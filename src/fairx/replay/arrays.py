@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import rules
-from .features import GRID
-from .types import Matrix, Vector
+from fairx import rules
+from fairx.numerics.least_squares import solved
+from fairx.types import Matrix, Vector
 
 ROWS = 65_536  # of a large array, looked at in one go
-CUT_OFF = 1e-10  # of the largest eigenvalue: what lies below is rounding
 Numbers = npt.NDArray[Any]
 
 
@@ -95,5 +94,4 @@ def fitted_parameter(displayed: Numbers, rewards: Vector, users: Numbers, items:
         met = users[rows].astype(np.float64)
         gram += np.kron(met.T @ met, np.outer(item, item))
         sums += np.kron(met.T @ rewards[rows], item)
-    parameter = np.linalg.lstsq(gram, sums, rcond=CUT_OFF)[0]
-    return np.asarray(np.rint(parameter * GRID) / GRID, np.float64)
+    return solved(gram, sums)

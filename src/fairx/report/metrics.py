@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import rules
-from .types import Indices, Vector
+from fairx import rules
+from fairx.types import Indices, Vector
 
 LEVEL = 0.95
 

@@ -1,0 +1,5 @@
+"""A policy at work, outside of any service: it acts, learns, and is kept in a file."""
+
+from .bandit import Bandit, Decision
+
+__all__ = ["Bandit", "Decision"]

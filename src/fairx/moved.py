@@ -1,0 +1,42 @@
+"""Modules under the names that they had before: imports of version 0.1 keep working."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import warnings
+from collections.abc import Sequence
+from types import ModuleType
+
+MOVED = {
+    "fairx.features": "fairx.datasets.features",
+    "fairx.logs.yahoo": "fairx.replay.yahoo",
+    "fairx.metrics": "fairx.report.metrics",
+    "fairx.sequences": "fairx.auditing.always_valid",
+    "fairx.uniform_log": "fairx.replay.uniform_log",
+}
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds a moved module, with a warning that says where it is now."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Return how to load an old name; others are not ours to find."""
+        return importlib.machinery.ModuleSpec(fullname, self) if fullname in MOVED else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Let the old module answer with what the new one has."""
+        new = MOVED[module.__name__]
+        warnings.warn(f"{module.__name__} is now {new}", DeprecationWarning, stacklevel=2)
+        module.__getattr__ = functools.partial(getattr, importlib.import_module(new))  # type: ignore[method-assign]
+
+
+def keep_old_names() -> None:
+    """Find moved modules from now on; those that exist are found before."""
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.append(Finder())

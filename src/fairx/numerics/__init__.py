@@ -1,0 +1,1 @@
+"""Numbers that are the same on every machine: elementary functions, sums, random numbers."""

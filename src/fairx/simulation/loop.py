@@ -1,0 +1,43 @@
+"""The loop that every simulation runs, interpreted or compiled."""
+
+from __future__ import annotations
+
+from fairx.compiled import entry
+from fairx.exposure import choose, share
+from fairx.numerics.streams import BLOCK, Streams, fill_normals, fill_uniforms
+
+from .tally import Tally, add_round
+
+
+@entry
+def play(  # type: ignore[no-untyped-def]
+    policy, state, world, judge, keys: Streams, tally: Tally, start: int, stop: int
+) -> None:
+    """Play the rounds from `start`, a multiple of the block, to `stop`."""
+    each = tally.normals.size // BLOCK
+    last = -1
+    for t in range(start, stop):
+        row = t % BLOCK
+        if row == 0:
+            block = t // BLOCK
+            fill_uniforms(keys.example, block, tally.uniforms[0])
+            fill_uniforms(keys.reward, block, tally.uniforms[1])
+            fill_uniforms(keys.choice, block, tally.uniforms[2])
+            fill_normals(keys.reward_noise, block, 1, tally.noise)
+            fill_normals(keys.policy, block, each, tally.normals)
+        example = world.pick(tally.uniforms[0, row])
+        arms = world.offer(example)
+        n = len(arms)
+        contexts = world.features[world.row(example)][:n]
+        deployed = tally.deployed[:n]
+        normals = tally.normals[row * each : (row + 1) * each]
+        policy.propose(state, arms, contexts, normals, tally.work, deployed)
+        position = choose(deployed, tally.uniforms[2, row])
+        arm = arms[position]
+        reward = world.pay(example, arm, tally.uniforms[1, row], tally.noise[row])
+        policy.absorb(state, arm, contexts[position], reward, tally.work)
+        if example != last:
+            world.fill_means(example, tally.means[:n])
+            share(judge, tally.means[:n], tally.fair[:n])
+            last = example
+        add_round(tally, arms, arm, t + 1)

@@ -1,0 +1,145 @@
+"""Runs of a compiled loop: which there are, their randomness, and playing them all."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+
+from fairx import rules
+from fairx.merit import Merit, check_conditions
+from fairx.numerics.streams import BLOCK
+from fairx.types import Indices
+
+from .result import Result
+from .tally import Tally
+
+CHUNK_SECONDS = 0.1
+
+
+class Run(Protocol):
+    """One run: it can be compiled for, and played once."""
+
+    tally: Tally  # what it added up
+
+    def compile(self) -> Any:
+        """Return the loop in its fastest form for the records of this run."""
+        ...
+
+    def play(self, loop: Any, watch: Watch) -> None:
+        """Play from the beginning to the end, or until the watch is stopped."""
+        ...
+
+
+def played(
+    runs: Sequence[Run], marks: Indices, jobs: int | None, progress: Callable[[int], None] | None
+) -> Result:
+    """Play all runs, `jobs` at a time, and return what they added up."""
+    jobs = cores() if jobs is None else rules.count("jobs", jobs)
+    rounds, loop = int(marks[-1]), runs[0].compile()
+    watch = Watch(rounds * len(runs), progress)
+    _do_all([functools.partial(run.play, loop, watch) for run in runs], watch, jobs)
+    tallies = [run.tally for run in runs]
+    return Result(
+        rounds=marks,
+        fairness_regret=np.array([tally.curves[0] for tally in tallies]),
+        reward_regret=np.array([tally.curves[1] for tally in tallies]),
+        exposure=np.array([tally.exposure / rounds for tally in tallies]),
+        pulls=np.array([tally.pulls for tally in tallies]),
+    )
+
+
+class Watch:
+    """Progress, and the wish to stop."""
+
+    def __init__(self, total: int, progress: Callable[[int], None] | None) -> None:
+        from tqdm import tqdm
+
+        self.stopped = threading.Event()
+        self.lock = threading.Lock()
+        self.bar = tqdm(
+            total=total, delay=2, disable=bool(progress) or None, leave=False,
+            unit="round", unit_scale=True,
+        )  # fmt: skip
+        self.tell = progress or self.bar.update
+
+    def add(self, rounds: int) -> None:
+        """Tell of rounds that were played just now."""
+        with self.lock:
+            self.tell(rounds)
+
+    def walk(self, stop: int, step: Callable[[int, int], bool]) -> None:
+        """Call step(start, stop) from 0 on in chunks short enough to notice an interruption.
+
+        Chunks are whole blocks of random numbers. It ends at `stop`, or when a step says that
+        nothing is left to do.
+        """
+        done, chunk, more = 0, BLOCK, True
+        while more and done < stop and not self.stopped.is_set():
+            begun, end = time.perf_counter(), min(done + chunk, stop)
+            more, done = step(done, end), end
+            pace = CHUNK_SECONDS / max(time.perf_counter() - begun, 1e-9)
+            chunk = max(BLOCK, int(chunk * min(pace, 8.0)) // BLOCK * BLOCK)
+
+
+def _do_all(tasks: list[Callable[[], None]], watch: Watch, jobs: int) -> None:
+    """Do all tasks, `jobs` at a time; on Ctrl-C, stop them all."""
+    try:
+        if jobs == 1 or len(tasks) == 1:
+            for task in tasks:
+                task()
+        else:
+            with ThreadPoolExecutor(min(jobs, len(tasks))) as pool:
+                try:
+                    for future in [pool.submit(task) for task in tasks]:
+                        future.result()
+                except BaseException:
+                    watch.stopped.set()
+                    raise
+    finally:
+        watch.bar.close()
+
+
+def run_numbers(runs: int | Sequence[int]) -> Sequence[int]:
+    """Return the numbers of the runs to play, each once."""
+    if isinstance(runs, (int, np.integer)):
+        return range(rules.count("runs", runs))
+    numbers = [rules.count("each of the runs", run, low=0) for run in runs]
+    if not numbers or len(set(numbers)) < len(numbers):
+        raise ValueError(f"runs must be a number, or some distinct numbers, not {runs!r}")
+    return numbers
+
+
+def checkpoint_rounds(checkpoints: int | Sequence[int], rounds: int) -> Indices:
+    """Return the rounds to record at: increasing, the last one being `rounds`."""
+    if isinstance(checkpoints, (int, np.integer)):
+        count = min(rules.count("checkpoints", checkpoints), rounds)
+        return np.array([(i + 1) * rounds // count for i in range(count)], np.int64)
+    marks = np.array(
+        [rules.count("each of the checkpoints", mark) for mark in checkpoints], np.int64
+    )
+    if not marks.size or (np.diff(marks) <= 0).any() or marks[-1] > rounds:
+        raise ValueError(f"checkpoints must increase and not exceed {rounds}, not {checkpoints!r}")
+    return marks if marks[-1] == rounds else np.append(marks, rounds)
+
+
+def check_merits(policy: Any, judge: Merit, world: Any) -> None:
+    """Refuse merits that are not positive, finite and increasing where the true means are."""
+    for merit in {repr(m): m for m in (judge, getattr(policy, "merit", judge))}.values():
+        check_conditions(merit, *world.mean_range())
+
+
+def generator_of(seed: int, run: int, *, own: bool = False) -> np.random.Generator:
+    """Return the NumPy generator of a run: one for its world, one for a policy of others."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run, int(own))))
+
+
+def cores() -> int:
+    """Return how many runs this process may play at a time."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

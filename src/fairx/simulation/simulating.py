@@ -1,0 +1,119 @@
+"""Play a policy against an environment, many times and on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fairx import rules
+from fairx.compiled import lowered
+from fairx.environments import Environment, Prior
+from fairx.environments.foreign import world_of
+from fairx.merit import Merit
+from fairx.numerics.streams import streams
+from fairx.policies import Policy
+from fairx.policies.base import inner_form, started
+from fairx.types import Indices
+
+from .loop import play
+from .result import Result
+from .runs import (
+    Watch,
+    check_merits,
+    checkpoint_rounds,
+    generator_of,
+    played,
+    run_numbers,
+)
+from .tally import Tally, new_tally
+
+
+def simulate(
+    policy: Policy[Any],
+    environment: Environment | Prior,
+    judge: Merit,
+    *,
+    rounds: int,
+    seed: int,
+    runs: int | Sequence[int] = 1,
+    checkpoints: int | Sequence[int] = 200,
+    jobs: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Result:
+    """Play `runs` runs of `rounds` rounds and judge every deployed policy by `judge`.
+
+    Parameters
+    ----------
+    policy, environment
+        Ours, or records of your own with the public methods; those are compiled too.
+    judge
+        The merit that says what would have been fair.
+    runs
+        How many, numbered from 0, or the numbers of those to play.
+    seed
+        Run i is a function of (seed, i) alone: neither `runs` nor `jobs` changes it.
+    checkpoints
+        How many, evenly spaced, or which rounds to record the regrets at.
+    jobs
+        How many runs at a time; all cores by default.
+    progress
+        Called from the playing threads with the number of rounds just played, every tenth of a
+        second; what it raises ends the simulation. By default, a bar on a terminal.
+
+    Examples
+    --------
+    >>> from fairx import Exponential, FairXTS, environments, simulate
+    >>> merit = Exponential(10)
+    >>> world = environments.Bernoulli([0.3, 0.5, 0.6])
+    >>> result = simulate(FairXTS(merit, 1, 0.5), world, merit, rounds=5000, runs=2, seed=1)
+    >>> result.exposure.round(2)
+    array([[0.01, 0.25, 0.74],
+           [0.04, 0.2 , 0.76]])
+    """
+    marks = checkpoint_rounds(checkpoints, rules.count("rounds", rounds))
+    seed, numbers = rules.count("seed", seed, low=0), run_numbers(runs)
+    kernel = inner_form(policy)
+    # A prior has no `draw`, but other means in each run.
+    for run in numbers if not hasattr(environment, "draw") else numbers[:1]:
+        check_merits(policy, judge, world_of(environment, generator_of(seed, run)))
+    found = [_Run(kernel, environment, judge, marks, seed, run) for run in numbers]
+    return played(found, marks, jobs, progress)
+
+
+class _Run:
+    """One run: its state, its world and what it adds up."""
+
+    tally: Tally
+
+    def __init__(
+        self, kernel: Any, environment: Any, judge: Any, marks: Indices, seed: int, run: int
+    ) -> None:
+        self.records = (kernel, environment, judge)
+        self.marks, self.seed, self.run = marks, seed, run
+
+    def begin(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Return the records that the loop is compiled for, and its other arguments, all new."""
+        kernel, environment, judge = self.records
+        world = world_of(environment, generator_of(self.seed, self.run))
+        arms, dimension = world.features.shape[1:]
+        state = started(kernel, arms, dimension, generator_of(self.seed, self.run, own=True))
+        self.tally = new_tally(self.marks, arms, *kernel.needs(arms, dimension))
+        return (kernel, state, world, judge), (streams(self.seed, self.run), self.tally)
+
+    def compile(self) -> Any:
+        """Return the loop in its fastest form for these records."""
+        records, rest = self.begin()
+        return play.ready(records, lambda run, low: run(*low, *rest, 0, 0))[0]
+
+    def play(self, loop: Any, watch: Watch) -> None:
+        """Play all rounds."""
+        records, rest = self.begin()
+        if loop is not play.interpreted:
+            records = tuple(map(lowered, records))
+
+        def step(start: int, stop: int) -> bool:
+            loop(*records, *rest, start, stop)
+            watch.add(stop - start)
+            return True
+
+        watch.walk(int(self.marks[-1]), step)

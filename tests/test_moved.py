@@ -1,0 +1,41 @@
+"""Imports of before keep working, from where the documentation had them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from types import FunctionType
+
+import pytest
+
+import fairx
+from fairx.moved import MOVED
+
+PUBLIC = {
+    "fairx.features": ("fourier_features", "linear_fit", "median_distance"),
+    "fairx.logs.yahoo": ("load", "make_yahoo", "parse"),
+    "fairx.metrics": ("Interval", "mean_interval"),
+    "fairx.sequences": ("always_valid",),
+    "fairx.uniform_log": ("UniformLog",),
+}
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_a_module_answers_by_its_old_name(old: str) -> None:
+    sys.modules.pop(old, None)
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {MOVED[old]}"):
+        module = import_module(old)
+    for name in PUBLIC[old]:
+        assert getattr(module, name) is getattr(import_module(MOVED[old]), name)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = module.nothing
+
+
+def test_replay_is_a_function_however_it_is_imported() -> None:
+    """The package of that name is found by imports from it, and never replaces the function."""
+    code = "import fairx.replay; from fairx.replay import replay; import fairx; print(fairx.replay is replay)"
+    for first in ("", "from fairx.replay.loop import play_log; ", "import fairx.experiments; "):
+        done = subprocess.run([sys.executable, "-c", first + code], capture_output=True, text=True)
+        assert done.stdout == "True\n", done.stderr
+    assert isinstance(fairx.replay, FunctionType)
