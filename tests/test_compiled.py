@@ -22,7 +22,7 @@ from fairx.compiled import Entry, cache_directory
 from fairx.compiled.entries import compiled_sources
 from fairx.environments import Bernoulli
 from fairx.numerics.streams import streams
-from fairx.simulation.loop import play
+from fairx.simulation.loop import play_rounds
 from fairx.simulation.tally import new_tally
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
@@ -39,10 +39,10 @@ def test_compiled_equals_interpreted_to_the_last_bit(policy: Any) -> None:
     for compiled in (True, False):
         state = policy.start(arms, dimension)
         tally = new_tally(np.array([150]), arms, *policy.needs(arms, dimension))
-        run, records = play.ready(
+        run, records = play_rounds.ready(
             (policy, state, world, judge), lambda run, low, t=tally: run(*low, keys, t, 0, 0)
         )
-        run = run if compiled else play.interpreted
+        run = run if compiled else play_rounds.interpreted
         run(*(records if compiled else (policy, state, world, judge)), keys, tally, 0, 150)
         tallies.append(tally)
         states.append(state)

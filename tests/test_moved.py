@@ -35,7 +35,11 @@ def test_a_module_answers_by_its_old_name(old: str) -> None:
 def test_replay_is_a_function_however_it_is_imported() -> None:
     """The package of that name is found by imports from it, and never replaces the function."""
     code = "import fairx.replay; from fairx.replay import replay; import fairx; print(fairx.replay is replay)"
-    for first in ("", "from fairx.replay.loop import play_log; ", "import fairx.experiments; "):
+    for first in (
+        "",
+        "from fairx.replay.loop import replay_events; ",
+        "import fairx.experiments; ",
+    ):
         done = subprocess.run(
             [sys.executable, "-c", first + code], check=False, capture_output=True, text=True
         )

@@ -44,14 +44,14 @@ def collinear(rounds: int) -> None:
     pool /= np.linalg.norm(pool, axis=2, keepdims=True)
     policy = LinEG(0.0, 1.0)
     from fairx.numerics.streams import streams, uniform
-    from fairx.simulation.loop import play
+    from fairx.simulation.loop import play_rounds
     from fairx.simulation.tally import new_tally
 
     world = Linear(pool, np.ones(10), 0.5).world(None)
     state = policy.start(1, 10)
     tally = new_tally(np.array([rounds]), 1, *policy.needs(1, 10))
     keys, merit = streams(1, 0), Exponential(1)
-    run, _ = play.ready(
+    run, _ = play_rounds.ready(
         (policy, state, world, merit), lambda run, low: run(*low, keys, tally, 0, 0)
     )
     run(policy, state, world, merit, keys, tally, 0, rounds)

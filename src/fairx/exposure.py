@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import kernel
+from fairx.compiled import entry, kernel
 from fairx.merit import Merit
 from fairx.numerics.elementary import exp
-from fairx.types import Vector
+from fairx.types import Matrix, Vector
 
 
 def fair_probabilities(merit: Merit, means: npt.ArrayLike) -> Vector:
@@ -29,22 +29,45 @@ def fair_probabilities(merit: Merit, means: npt.ArrayLike) -> Vector:
     return out
 
 
+def fair_rows(merit: Merit, means: Matrix) -> Matrix:
+    """Return the fair probabilities of each row of means.
+
+    Examples
+    --------
+    >>> from fairx import Exponential
+    >>> fair_rows(Exponential(4), np.array([[0.1, 0.5], [0.5, 0.5]])).round(3)
+    array([[0.168, 0.832],
+           [0.5  , 0.5  ]])
+    """
+    out = np.empty(means.shape)
+    run, low = share_rows.ready((merit,), lambda run, low: run(*low, means[:0], out[:0]))
+    run(*low, np.ascontiguousarray(means), out)
+    return out
+
+
+@entry
+def share_rows(merit, means, out):  # type: ignore[no-untyped-def]
+    """Write the fair probabilities of each row."""
+    for row in range(len(means)):
+        share(merit, means[row], out[row])
+
+
 @kernel
 def weigh(merit: Merit, means: Vector, out: Vector) -> float:
     """Write the merits of `means`, the largest of them as 1; return their sum."""
     top = -math.inf
-    for slot in range(len(out)):
-        out[slot] = merit.log(means[slot])
-        top = max(top, out[slot])
+    for position in range(len(out)):
+        out[position] = merit.log(means[position])
+        top = max(top, out[position])
     if top == -math.inf:  # no arm has merit: none is to be preferred
         top = 0.0
-        for slot in range(len(out)):
-            out[slot] = 0.0
-    for slot in range(len(out)):
-        out[slot] = exp(out[slot] - top)
+        for position in range(len(out)):
+            out[position] = 0.0
+    for position in range(len(out)):
+        out[position] = exp(out[position] - top)
     total = 0.0
-    for slot in range(len(out)):
-        total += out[slot]
+    for position in range(len(out)):
+        total += out[position]
     return total
 
 
@@ -52,16 +75,23 @@ def weigh(merit: Merit, means: Vector, out: Vector) -> float:
 def share(merit: Merit, means: Vector, out: Vector) -> None:
     """Write the fair probabilities of `means` to `out`, which may be the same array."""
     each = 1.0 / weigh(merit, means, out)
-    for slot in range(len(out)):
-        out[slot] *= each
+    for position in range(len(out)):
+        out[position] *= each
+
+
+@kernel
+def mix(out: Vector, scale: float, rest: float) -> None:
+    """Scale `out` and share out `rest` equally: exploration at random, or a floor for each."""
+    for position in range(len(out)):
+        out[position] = scale * out[position] + rest / len(out)
 
 
 @kernel
 def value(merit: Merit, means: Vector, work: Vector) -> float:
     """Return the expected reward that `means` promise under their own fair probabilities."""
     total, weighted = weigh(merit, means, work), 0.0
-    for slot in range(len(means)):
-        weighted += work[slot] * means[slot]
+    for position in range(len(means)):
+        weighted += work[position] * means[position]
     return weighted / total
 
 
@@ -69,32 +99,32 @@ def value(merit: Merit, means: Vector, work: Vector) -> float:
 def uphill(merit: Merit, means: Vector, out: Vector) -> float:
     """Write the gradient of `value` to `out`, and return the value."""
     total, weighted = weigh(merit, means, out), 0.0
-    for slot in range(len(out)):
-        weighted += out[slot] * means[slot]
+    for position in range(len(out)):
+        weighted += out[position] * means[position]
     each, expected = 1.0 / total, weighted / total
-    for slot in range(len(out)):
-        slope = merit.log_slope(means[slot])
-        out[slot] *= each * (1.0 + slope * (means[slot] - expected))
+    for position in range(len(out)):
+        slope = merit.log_slope(means[position])
+        out[position] *= each * (1.0 + slope * (means[position] - expected))
     return expected
 
 
 @kernel
 def choose(probabilities: Vector, uniform: float) -> int:
     """Return the position that a uniform number from 0 to 1 falls on."""
-    slot, reached = 0, 0.0
+    position, reached = 0, 0.0
     for i in range(len(probabilities)):
         reached += probabilities[i]
-        slot += int(reached <= uniform)
-    while slot > 0 and (slot == len(probabilities) or probabilities[slot] == 0.0):
-        slot -= 1  # the sum fell short of 1 by rounding: take the last arm that has a chance
-    return slot
+        position += int(reached <= uniform)
+    while position > 0 and (position == len(probabilities) or probabilities[position] == 0.0):
+        position -= 1  # the sum fell short of 1 by rounding: take the last arm that has a chance
+    return position
 
 
 @kernel
 def put_all_on(chosen: int, out: Vector) -> None:
     """Give one position all the exposure."""
-    for slot in range(len(out)):
-        out[slot] = 0.0
+    for position in range(len(out)):
+        out[position] = 0.0
     out[chosen] = 1.0
 
 
@@ -102,7 +132,7 @@ def put_all_on(chosen: int, out: Vector) -> None:
 def highest(values: Vector) -> int:
     """Return the position of the largest value, the lowest on ties."""
     best = 0
-    for slot in range(1, len(values)):
-        if values[slot] > values[best]:
-            best = slot
+    for position in range(1, len(values)):
+        if values[position] > values[best]:
+            best = position
     return best

@@ -69,9 +69,9 @@ class Bandit:
     ) -> None:
         counted = isinstance(arms, (int, np.integer))
         self._names: list[Any] = list(range(rules.count("arms", arms)) if counted else arms)  # type: ignore[arg-type]
-        self._places = {name: place for place, name in enumerate(self._names)}
+        self._numbers = {name: number for number, name in enumerate(self._names)}
         rules.count("the number of arms", len(self._names))
-        if len(self._places) < len(self._names):
+        if len(self._numbers) < len(self._names):
             raise ValueError(f"arms must be distinct, not {self._names!r}")
         self.policy = policy
         self.dimension = rules.count("dimension", dimension, low=0)
@@ -112,15 +112,15 @@ class Bandit:
         `contexts` has one row per arm on offer: those in `available`, or all.
         """
         with self._lock:
-            places, names = self._on_offer if available is None else self._offer(available)
+            arms, names = self._on_offer if available is None else self._offer(available)
             rows = self._contexts(contexts, len(names))
             out, number = np.empty(len(names)), self._made
-            slot = self._engine.decide(number, places, rows, out)
+            position = self._engine.decide(number, arms, rows, out)
             self._made = number + 1
-            context = rows[slot].copy()
-            self._pending[number] = (int(places[slot]), context)
+            context = rows[position].copy()
+            self._pending[number] = (int(arms[position]), context)
             seen = context.copy() if self.dimension else context
-            return Decision(number, names[slot], float(out[slot]), out, names, seen)
+            return Decision(number, names[position], float(out[position]), out, names, seen)
 
     def learn(
         self, decision: Decision | int | Sequence[Decision | int], reward: float | Sequence[float]
@@ -159,18 +159,18 @@ class Bandit:
         with self._lock:
             if name in self._retired:
                 self._retired.remove(name)
-            elif name in self._places:
+            elif name in self._numbers:
                 raise ValueError(f"arm {name!r} exists already")
             else:
                 self._engine.grow()
-                self._places[name] = len(self._names)
+                self._numbers[name] = len(self._names)
                 self._names.append(name)
             self._list_arms()
 
     def remove_arm(self, name: Hashable) -> None:
         """Play an arm no more. Rewards of its earlier decisions are still taken in."""
         with self._lock:
-            if name not in self._places or name in self._retired:
+            if name not in self._numbers or name in self._retired:
                 raise UnknownArm(self._no_such_arm(name))
             if len(self._names) - len(self._retired) == 1:
                 raise ValueError(f"arm {name!r} is the last one: a bandit needs at least one arm")
@@ -189,7 +189,7 @@ class Bandit:
             header = {
                 "policy": _written(self.policy),
                 "arms": self._names,
-                "retired": sorted(self._retired, key=self._places.__getitem__),
+                "retired": sorted(self._retired, key=self._numbers.__getitem__),
                 "dimension": self.dimension,
                 "seed": self.seed,
                 "made": self._made,
@@ -227,17 +227,17 @@ class Bandit:
         self._list_arms()
 
     def _list_arms(self) -> None:
-        places = [place for place, name in enumerate(self._names) if name not in self._retired]
-        self._on_offer = np.array(places, np.int64), tuple(self._names[place] for place in places)
+        arms = [arm for arm, name in enumerate(self._names) if name not in self._retired]
+        self._on_offer = np.array(arms, np.int64), tuple(self._names[arm] for arm in arms)
 
     def _offer(self, available: Sequence[Any]) -> tuple[Indices, tuple[Any, ...]]:
         names = tuple(available)
         for name in names:
-            if name not in self._places or name in self._retired:
+            if name not in self._numbers or name in self._retired:
                 raise UnknownArm(self._no_such_arm(name))
         if not names or len(set(names)) < len(names):
             raise ValueError(f"available must name at least one arm, each once, not {names!r}")
-        return np.array([self._places[name] for name in names], np.int64), names
+        return np.array([self._numbers[name] for name in names], np.int64), names
 
     def _contexts(self, contexts: npt.ArrayLike | None, arms: int) -> Vector:
         if contexts is None and self.dimension == 0:

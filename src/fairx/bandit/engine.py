@@ -11,7 +11,7 @@ from fairx.compiled import direct, entry
 from fairx.exposure import choose
 from fairx.numerics.streams import normals_of_round, streams, uniform
 from fairx.policies import Policy
-from fairx.policies.base import absorb, inner_form, started
+from fairx.policies.base import absorb_once, inner_form, started
 from fairx.policies.foreign import check_distribution
 from fairx.types import Indices, Matrix, Vector
 
@@ -60,7 +60,7 @@ class Engine:
         return int(self._decide(self._lowered, self._state, *rest))
 
     def learn(self, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Let the policy learn from a reward of `arm`."""
         if not self._ours:
             self.policy.learn(self.state, arm, context, reward)
             return
@@ -103,7 +103,7 @@ class Engine:
         records = (self._kernel, blank)
         run, low = decide.ready(records, lambda run, low: run(*low, *rest))
         self._lowered, self._decide = low[0], direct(run, (*low, *rest))
-        run, low = absorb.ready(records, lambda run, low: run(*low, *taken))
+        run, low = absorb_once.ready(records, lambda run, low: run(*low, *taken))
         self._absorb = direct(run, (*low, *taken))
 
     def _generator(self, number: int) -> np.random.Generator:

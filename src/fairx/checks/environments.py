@@ -51,12 +51,12 @@ def rewards_average_to_the_means(environment: Any) -> None:
     rng = np.random.default_rng(1)
     example = _examples(environment)[0]
     means = environment.means_of(example)
-    for slot, arm in enumerate(np.asarray(environment.arms_of(example)).tolist()):
+    for position, arm in enumerate(np.asarray(environment.arms_of(example)).tolist()):
         rewards = [environment.reward_of(example, arm, rng) for _ in range(REWARDS)]
         error = max(np.std(rewards), 0.05) / np.sqrt(REWARDS)
-        gap = abs(np.mean(rewards) - means[slot])
+        gap = abs(np.mean(rewards) - means[position])
         assert gap < 6 * error, (
-            f"{environment}: arm {arm} pays {np.mean(rewards)}, not {means[slot]}"
+            f"{environment}: arm {arm} pays {np.mean(rewards)}, not {means[position]}"
         )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,22 +92,22 @@ def _run(options: argparse.Namespace) -> int:
 def _conduct(
     options: argparse.Namespace, out: Path, owner: str, experiments: Sequence[Any], absent: Any
 ) -> int:
-    """Play all experiments and write the report."""
-    from fairx.experiments import check, opened
+    """Check all experiments, play what is missing of them and write the report."""
+    from fairx.experiments import opened, outcome, play_missing
     from fairx.report import write_report
 
     if options.report_only and not (out / "rows").is_dir():
         raise FileNotFoundError(f"{out} holds no results yet: leave out --report-only")
-    for experiment in () if options.report_only else experiments:
-        check(_chosen(experiment, options.steepness), options.data)
+    plans = [_plan(experiment, options) for experiment in experiments]
     with opened(out, owner, experiments) as rows:
         for torn in rows.torn:
             print(f"{torn} was torn: its runs are played again")
-        outcomes, before, started = {}, len(rows), time.time()
-        play = _player(options)
+        outcomes, before, started, player = {}, len(rows), time.time(), _player(options)
         try:
-            for experiment in experiments:
-                outcomes[experiment.name] = play(experiment, rows)
+            for experiment, plan in zip(experiments, plans, strict=True):
+                if plan is not None:
+                    play_missing(*plan, rows, player)
+                outcomes[experiment.name] = outcome(experiment, rows, options.data)
         finally:
             noted(out, options, len(rows) - before, started)
         page = write_report(outcomes, out, about(out, absent))
@@ -115,23 +115,22 @@ def _conduct(
     return 0
 
 
-def _player(options: argparse.Namespace) -> Callable[[Any, Any], Any]:
-    """Return what makes an outcome of an experiment and the rows there are."""
-    from fairx.experiments import cluster_player, conduct, local_player, outcome
+def _plan(experiment: Any, options: argparse.Namespace) -> tuple[Any, str] | None:
+    """Return what is to be played of an experiment, and the checksum of its data, once checked."""
+    from fairx.experiments import check
 
     if options.report_only:
-        return lambda experiment, rows: outcome(experiment, rows, options.data)
-    player = (
-        cluster_player(options.cluster, options.data)
-        if options.cluster
-        else local_player(options.jobs, options.data)
-    )
+        return None
+    chosen = _chosen(experiment, options.steepness)
+    return chosen, check(chosen, options.data)
 
-    def play(experiment: Any, rows: Any) -> Any:
-        conduct(_chosen(experiment, options.steepness), rows, player, options.data)
-        return outcome(experiment, rows, options.data)
 
-    return play
+def _player(options: argparse.Namespace) -> Any:
+    from fairx.experiments import cluster_player, local_player
+
+    if options.cluster:
+        return cluster_player(options.cluster, options.data)
+    return local_player(options.jobs, options.data)
 
 
 def _chosen(experiment: Any, steepness: Sequence[float] | None) -> Any:

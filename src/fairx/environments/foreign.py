@@ -31,9 +31,9 @@ class ForeignWorld(NamedTuple):
     def row(self, example: int) -> int:
         """Copy the contexts to where the loop looks for them."""
         contexts = self.environment.contexts_of(example)
-        for slot in range(contexts.shape[0]):
+        for position in range(contexts.shape[0]):
             for i in range(contexts.shape[1]):
-                self.features[0, slot, i] = contexts[slot, i]
+                self.features[0, position, i] = contexts[position, i]
         return 0
 
     def offer(self, example: int) -> Indices:
@@ -43,8 +43,8 @@ class ForeignWorld(NamedTuple):
     def fill_means(self, example: int, out: Vector) -> None:
         """Copy the means."""
         means = self.environment.means_of(example)
-        for slot in range(len(out)):
-            out[slot] = means[slot]
+        for position in range(len(out)):
+            out[position] = means[position]
 
     def pay(self, example: int, arm: int, uniform: float, normal: float) -> float:
         """Let the environment pay; refuse what no policy could learn from."""

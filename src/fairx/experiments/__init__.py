@@ -5,7 +5,7 @@ from .folder import opened
 from .outcome import Curve, Outcome, Panel, Tried
 from .reading import figures, read
 from .rows import Rows
-from .running import check, conduct, outcome
+from .running import check, conduct, outcome, play_missing
 from .specification import Entrant, Experiment, Problem
 from .tasks import Task, play
 
@@ -28,5 +28,6 @@ __all__ = [
     "opened",
     "outcome",
     "play",
+    "play_missing",
     "read",
 ]

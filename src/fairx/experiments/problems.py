@@ -11,6 +11,7 @@ import numpy as np
 from fairx import datasets
 from fairx.datasets.features import fourier_features, linear_fit, median_distance
 from fairx.environments import Bernoulli, Labelled, Linear
+from fairx.exposure import fair_rows
 from fairx.merit import Exponential, Merit
 from fairx.replay import UniformLog, replay
 from fairx.simulation import Result, simulate
@@ -56,7 +57,7 @@ class Part(NamedTuple):
         """Return the lowest and the highest true mean."""
         return float(self.means.min()), float(self.means.max())
 
-    def play(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
+    def result(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
         """Simulate."""
         return simulate(
             policy,
@@ -73,10 +74,7 @@ class Part(NamedTuple):
 
     def fair(self, merit: Merit) -> Vector:
         """Return the fair share of each arm, averaged over examples."""
-        logs = np.vectorize(merit.log, otypes=[float])(self.means)
-        merits = np.exp(logs - logs.max(axis=1, keepdims=True))
-        shares: Vector = (merits / merits.sum(axis=1, keepdims=True)).mean(axis=0)
-        return shares
+        return np.asarray(fair_rows(merit, self.means).mean(axis=0))
 
 
 class LoggedPart(NamedTuple):
@@ -98,7 +96,7 @@ class LoggedPart(NamedTuple):
         """Return the lowest and the highest true mean."""
         return self.log.mean_range()
 
-    def play(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
+    def result(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
         """Replay: as many rounds as the log has, at most `rounds`."""
         rounds = min(rounds, self.log.horizon())
         options |= {"rounds": rounds, "checkpoints": marks(rounds).tolist()}

@@ -67,7 +67,7 @@ class Rows:
             self.gather()
 
     def gather(self) -> None:
-        """Make one file of the loose ones. A crash in between leaves rows twice, which is well."""
+        """Make one file of the loose ones; rows that a crash leaves in both are the same rows."""
         if not self.loose:
             return
         rows = [self.found[path.stem] for path in self.loose]

@@ -57,7 +57,12 @@ def conduct(
     experiment: Experiment, rows: Rows, player: Player, directory: str | None = None
 ) -> Outcome:
     """Play whatever is not in `rows` yet, and return the outcome."""
-    checksum = check(experiment, directory)
+    play_missing(experiment, check(experiment, directory), rows, player)
+    return outcome(experiment, rows, directory)
+
+
+def play_missing(experiment: Experiment, checksum: str, rows: Rows, player: Player) -> None:
+    """Tune, then test, playing whatever is not in `rows` yet; `checksum` is what `check` returned."""
     tuning = [
         task
         for merit in experiment.merits
@@ -66,7 +71,7 @@ def conduct(
         for point in entrant.points()
         for task in validation_tasks(experiment, entrant, point, merit, checksum)
     ]
-    _play(f"{experiment.name}, tuning", tuning, rows, player)
+    _add_missing(f"{experiment.name}, tuning", tuning, rows, player)
     tests = [
         task
         for merit in experiment.merits
@@ -79,8 +84,7 @@ def conduct(
             checksum,
         )
     ]
-    _play(f"{experiment.name}, test", tests, rows, player)
-    return outcome(experiment, rows, directory)
+    _add_missing(f"{experiment.name}, test", tests, rows, player)
 
 
 def outcome(experiment: Experiment, rows: Rows, directory: str | None = None) -> Outcome:
@@ -100,7 +104,7 @@ def outcome(experiment: Experiment, rows: Rows, directory: str | None = None) ->
     return Outcome(experiment, tuple(panels))
 
 
-def _play(name: str, tasks: Sequence[Task], rows: Rows, player: Player) -> None:
+def _add_missing(name: str, tasks: Sequence[Task], rows: Rows, player: Player) -> None:
     """Play the tasks that have no row yet, and keep each row at once."""
     missing = list({task.key: task for task in tasks if task.key not in rows}.values())
     if not missing:

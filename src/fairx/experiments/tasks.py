@@ -17,6 +17,8 @@ from . import problems
 from .specification import Entrant, Experiment, Problem, built, described
 
 Row = dict[str, Any]
+# Added to the experiment's seed: tests must not have the numbers that settings were tuned with.
+STEPS = {"validation": 0, "test": 1}
 SAME = ("the version of fairx", "the code of the policy", "the checksum of the data")
 
 
@@ -29,7 +31,7 @@ class Task(NamedTuple):
     merit: str  # as JSON, like the policy: a task is hashable and travels
     policy: str
     rounds: int
-    seed: int
+    seed: int  # of the runs
     run: int
     version: str  # of fairx
     code: str  # digest of the modules of others that the merit and the policy are from
@@ -46,6 +48,11 @@ class Task(NamedTuple):
         )
 
     @property
+    def experiment_seed(self) -> int:
+        """The seed of the experiment, which splits the data and draws the features."""
+        return self.seed - STEPS[self.part]
+
+    @property
     def key(self) -> str:
         """A name that no other task has."""
         return hashlib.sha256(self.settings().encode()).hexdigest()[:24]
@@ -55,7 +62,7 @@ def validation_tasks(
     experiment: Experiment, entrant: Entrant, point: Any, merit: Merit, checksum: str
 ) -> list[Task]:
     """Return the runs that judge one point of a grid, at the longest horizon."""
-    one = _task(experiment, entrant, point, merit, checksum)
+    one = _task(experiment, entrant, point, merit, checksum, "validation")
     return [one._replace(run=run) for run in range(experiment.validation_runs)]
 
 
@@ -66,8 +73,7 @@ def test_tasks(
 
     A short horizon is the beginning of a longer one: run i is the same run.
     """
-    one = _task(experiment, entrant, point, merit, checksum)
-    one = one._replace(part="test", seed=experiment.seed + 1)  # not the numbers it was tuned with
+    one = _task(experiment, entrant, point, merit, checksum, "test")
     return [
         one._replace(rounds=rounds, run=run)
         for rounds in experiment.rounds
@@ -76,17 +82,17 @@ def test_tasks(
 
 
 def _task(
-    experiment: Experiment, entrant: Entrant, point: Any, merit: Merit, checksum: str
+    experiment: Experiment, entrant: Entrant, point: Any, merit: Merit, checksum: str, part: str
 ) -> Task:
     judge, policy = json.dumps(described(merit)), canonical(entrant.described(point, merit))
     return Task(
         problem=experiment.problem,
-        part="validation",
+        part=part,
         checksum=checksum,
         merit=judge,
         policy=policy,
         rounds=experiment.rounds[-1],
-        seed=experiment.seed,
+        seed=experiment.seed + STEPS[part],
         run=0,
         version=__version__,
         code=code_of(judge + policy),
@@ -122,9 +128,8 @@ def play(
             raise ValueError(
                 f"{what} must be {wanted} here too, not {found}: make all machines alike"
             )
-    seed = task.seed - (task.part == "test")  # that of the experiment: split and features
-    part = problems.part(task.problem, task.part, seed, directory)
-    result = part.play(
+    part = problems.part(task.problem, task.part, task.experiment_seed, directory)
+    result = part.result(
         policy, merit, task.rounds,
         seed=task.seed, runs=[task.run], jobs=1, progress=progress or (lambda rounds: None),
     )  # fmt: skip

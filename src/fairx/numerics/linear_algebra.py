@@ -10,7 +10,7 @@ LANES = 8
 
 @vector_kernel(rows=1)
 def one_product(matrix: Matrix, first: int, x: Vector, length: int) -> tuple[float]:
-    """Return row `first` of `matrix` . x, of which only the first `length` places count.
+    """Return row `first` of `matrix` . x, of which only the first `length` columns count.
 
     Eight sums run side by side, and are added up at the end as vector units like it: the upper
     half to the lower half, three times; what is left over of the length comes last.
@@ -69,7 +69,7 @@ def times(matrix: Matrix, x: Vector, out: Vector) -> None:
 
 @kernel
 def triangle_times(matrix: Matrix, x: Vector, out: Vector) -> None:
-    """Write matrix . x for a lower triangular matrix: what lies above is not looked at much."""
+    """Write matrix . x for a lower triangular matrix, whose upper part must be zeros: some of them are read."""
     n = len(x)
     whole = n // 4 * 4
     for i in range(0, whole, 4):

@@ -66,14 +66,14 @@ class Kernel(Protocol[S_contra]):
 
 
 @entry
-def propose(policy, state, arms, contexts, normals, work, out):  # type: ignore[no-untyped-def]
-    """Propose, from Python."""
+def propose_once(policy, state, arms, contexts, normals, work, out):  # type: ignore[no-untyped-def]
+    """Call the inner form from Python."""
     policy.propose(state, arms, contexts, normals, work, out)
 
 
 @entry
-def absorb(policy, state, arm, context, reward, work):  # type: ignore[no-untyped-def]
-    """Absorb, from Python."""
+def absorb_once(policy, state, arm, context, reward, work):  # type: ignore[no-untyped-def]
+    """Call the inner form from Python."""
     policy.absorb(state, arm, context, reward, work)
 
 
@@ -126,7 +126,7 @@ def named(name: str, value: Any, choices: dict[str, Any]) -> Any:
 
 
 def _fits(state: Any, arm: int) -> int | None:
-    """Refuse an arm that the state has no place for; return the dimension, where it matters."""
+    """Refuse an arm that the state does not know; return the dimension, where it matters."""
     if hasattr(state, "estimate"):
         return len(state.estimate)
     if arm >= len(state[0]):
@@ -156,7 +156,7 @@ def _ready_to_propose(name: str, policy: Any, dimension: int) -> tuple[Any, Any]
         arms, contexts = np.zeros(1, np.int64), np.zeros((1, dimension))
         run(*records, blank, arms, contexts, np.zeros(normals), np.empty(work), np.empty(1))
 
-    run, (policy,) = propose.ready((policy,), try_it)
+    run, (policy,) = propose_once.ready((policy,), try_it)
     return run, policy
 
 
@@ -168,7 +168,7 @@ def _ready_to_absorb(name: str, policy: Any, dimension: int) -> tuple[Any, Any]:
     def try_it(run: Any, records: Any) -> None:
         run(*records, blank, 0, np.zeros(dimension), 0.0, np.empty(work))
 
-    run, (policy,) = absorb.ready((policy,), try_it)
+    run, (policy,) = absorb_once.ready((policy,), try_it)
     return run, policy
 
 

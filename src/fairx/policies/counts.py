@@ -24,8 +24,8 @@ def no_counts(arms: int) -> Counts:
 
 
 @kernel
-def tally(state: Any, arm: int, reward: float) -> float:
-    """Count one reward of `arm` and return its mean (lines 3 and 4 of Algorithm 1)."""
+def count_reward(state: Any, arm: int, reward: float) -> float:
+    """Count one reward of `arm` and return the mean of all (lines 3 and 4 of Algorithm 1)."""
     state.pulls[arm] += 1.0
     state.reward_sums[arm] += reward
     return state.reward_sums[arm] / state.pulls[arm]  # type: ignore[no-any-return]
@@ -34,15 +34,15 @@ def tally(state: Any, arm: int, reward: float) -> float:
 @kernel
 def means_so_far(state: Any, arms: Indices, out: Vector) -> None:
     """Write the mean rewards of the arms on offer, 0 before the first."""
-    for slot in range(len(arms)):
-        pulls = state.pulls[arms[slot]]
-        out[slot] = state.reward_sums[arms[slot]] / pulls if pulls > 0.0 else 0.0
+    for position in range(len(arms)):
+        pulls = state.pulls[arms[position]]
+        out[position] = state.reward_sums[arms[position]] / pulls if pulls > 0.0 else 0.0
 
 
 @kernel
 def first_unpulled(state: Any, arms: Indices) -> int:
     """Return the first position whose arm was never pulled, -1 when there is none."""
-    for slot in range(len(arms)):
-        if state.pulls[arms[slot]] == 0.0:
-            return slot
+    for position in range(len(arms)):
+        if state.pulls[arms[position]] == 0.0:
+            return position
     return -1

@@ -8,12 +8,11 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import record
-from fairx.exposure import highest, put_all_on
+from fairx.exposure import highest, mix, put_all_on
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
-from .counts import Counts, means_so_far, no_counts, tally
-from .fair_eg import mix
+from .counts import Counts, count_reward, means_so_far, no_counts
 
 
 @record
@@ -68,14 +67,14 @@ class EG(NamedTuple):
 
     def absorb(self, state: Counts, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Count the pull."""
-        tally(state, arm, reward)
+        count_reward(state, arm, reward)
 
     def probabilities(
         self, state: Counts, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Mix the arm with the highest mean reward and the uniform policy."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Counts, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Count a reward of `arm`."""
         observe(self, state, arm, context, reward)

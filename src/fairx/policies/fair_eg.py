@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import kernel, record
-from fairx.exposure import share
+from fairx.compiled import record
+from fairx.exposure import mix, share
 from fairx.merit import Merit
 from fairx.numerics.elementary import exp
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
-from .counts import means_so_far, tally
+from .counts import count_reward, means_so_far
 from .optimism import LARGE, SMALL
 
 
@@ -76,9 +76,9 @@ class FairXEG(NamedTuple):
     ) -> None:
         """Mix the fair policy of the estimates with the uniform one."""
         total = 0.0
-        for slot in range(len(arms)):
-            out[slot] = state.merits[arms[slot]]
-            total += out[slot]
+        for position in range(len(arms)):
+            out[position] = state.merits[arms[position]]
+            total += out[position]
         if SMALL < total < LARGE:
             mix(out, (1.0 - self.epsilon) / total, self.epsilon)
         else:
@@ -90,21 +90,14 @@ class FairXEG(NamedTuple):
         self, state: Estimates, arm: int, context: Vector, reward: float, work: Vector
     ) -> None:
         """Count the pull and keep the merit of the new mean."""
-        state.merits[arm] = exp(self.merit.log(tally(state, arm, reward)))
+        state.merits[arm] = exp(self.merit.log(count_reward(state, arm, reward)))
 
     def probabilities(
         self, state: Estimates, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Return the fair policy of the mean rewards, mixed with the uniform one."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Estimates, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Count a reward of `arm` and keep the merit of its new mean."""
         observe(self, state, arm, context, reward)
-
-
-@kernel
-def mix(out: Vector, scale: float, epsilon: float) -> None:
-    """Scale `out` and add an equal part of `epsilon` to each position."""
-    for slot in range(len(out)):
-        out[slot] = scale * out[slot] + epsilon / len(out)

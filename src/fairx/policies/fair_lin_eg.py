@@ -8,12 +8,11 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import record
-from fairx.exposure import share
+from fairx.exposure import mix, share
 from fairx.merit import Merit
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
-from .fair_eg import mix
 from .ridge import Ridge, new_ridge, predict, regress
 
 
@@ -78,9 +77,9 @@ class FairXLinEG(NamedTuple):
     def probabilities(
         self, state: Ridge, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Return the fair policy of the estimates, mixed with the uniform one."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Ridge, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Take a context and its reward into the regression."""
         observe(self, state, arm, context, reward)

@@ -79,11 +79,11 @@ class FairXLinTS(NamedTuple):
     def probabilities(
         self, state: Ridge, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Return the fair policy of one parameter drawn from the posterior."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Ridge, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Take a context and its reward into the posterior."""
         observe(self, state, arm, context, reward)
 
 

@@ -14,7 +14,7 @@ from fairx.merit import Merit
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
-from .counts import tally
+from .counts import count_reward
 
 
 class Posterior(NamedTuple):
@@ -95,11 +95,11 @@ class FairXTS(NamedTuple):
     def probabilities(
         self, state: Posterior, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Return the fair policy of one draw from the posterior."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Posterior, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Take a reward into the posterior of `arm`."""
         observe(self, state, arm, context, reward)
 
 
@@ -112,14 +112,14 @@ def prior(arms: int, prior_std: float) -> Posterior:
 @kernel
 def draw(state: Posterior, arms: Indices, normals: Vector, out: Vector) -> None:
     """Write one draw of the mean of each arm on offer."""
-    for slot in range(len(arms)):
-        out[slot] = state.means[arms[slot]] + state.stds[arms[slot]] * normals[slot]
+    for position in range(len(arms)):
+        out[position] = state.means[arms[position]] + state.stds[arms[position]] * normals[position]
 
 
 @kernel
 def update(state: Posterior, arm: int, reward: float, prior_std: float, reward_std: float) -> None:
     """Take one reward into the posterior of its arm."""
-    tally(state, arm, reward)
+    count_reward(state, arm, reward)
     ratio = (reward_std / prior_std) * (reward_std / prior_std)
     weight = 1.0 / (ratio + state.pulls[arm])
     state.means[arm] = state.reward_sums[arm] * weight

@@ -14,7 +14,7 @@ from fairx.merit import Merit
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, named, observe
-from .counts import first_unpulled, tally
+from .counts import count_reward, first_unpulled
 from .gradient import Gradient
 from .optimism import Box, Exact, empty_box, set_interval
 
@@ -104,16 +104,16 @@ class FairXUCB(NamedTuple):
 
     def absorb(self, state: Box, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Count the pull and move the arm's interval."""
-        mean = tally(state, arm, reward)  # lines 3 and 4
+        mean = count_reward(state, arm, reward)  # lines 3 and 4
         half = self.width / math.sqrt(state.pulls[arm])  # line 5
         set_interval(state, arm, mean - half, mean + half, self.merit)  # line 6
 
     def probabilities(
         self, state: Box, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Return the fair policy of the most optimistic means."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Box, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Count a reward of `arm` and move its interval."""
         observe(self, state, arm, context, reward)

@@ -73,8 +73,8 @@ class OptimalFair(NamedTuple):
         out: Vector,
     ) -> None:
         """Deploy the fair policy of the arms on offer."""
-        for slot in range(len(arms)):
-            out[slot] = state.means[arms[slot]]
+        for position in range(len(arms)):
+            out[position] = state.means[arms[position]]
         share(self.merit, out, out)
 
     def absorb(self, state: Shares, arm: int, context: Vector, reward: float, work: Vector) -> None:
@@ -84,11 +84,11 @@ class OptimalFair(NamedTuple):
     def probabilities(
         self, state: Shares, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Return the fair policy of the true means."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Shares, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Check the reward and learn nothing: the means are known."""
         observe(self, state, arm, context, reward)
 
 
@@ -131,8 +131,8 @@ class Uniform(NamedTuple):
         out: Vector,
     ) -> None:
         """Divide by the number of arms on offer."""
-        for slot in range(len(arms)):
-            out[slot] = self.whole / len(arms)
+        for position in range(len(arms)):
+            out[position] = self.whole / len(arms)
 
     def absorb(self, state: Shares, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Learn nothing."""
@@ -141,9 +141,9 @@ class Uniform(NamedTuple):
     def probabilities(
         self, state: Shares, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Return the same probability for each."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Shares, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Check the reward and learn nothing."""
         observe(self, state, arm, context, reward)

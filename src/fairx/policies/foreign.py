@@ -42,11 +42,11 @@ class Foreign(NamedTuple):
     ) -> None:
         """Copy the probabilities."""
         offered = state.offered[: len(arms)]
-        for slot in range(len(arms)):
-            offered[slot] = arms[slot]
+        for position in range(len(arms)):
+            offered[position] = arms[position]
         found = self.policy.probabilities(state.inner, offered, contexts, state.rng)
-        for slot in range(len(arms)):
-            out[slot] = found[slot]
+        for position in range(len(arms)):
+            out[position] = found[position]
         check_distribution(out)
 
     def absorb(
@@ -60,9 +60,9 @@ class Foreign(NamedTuple):
 def check_distribution(probabilities: Vector) -> None:
     """Refuse what is not a distribution: without this, NaN would pass for a choice."""
     total, lowest = 0.0, 0.0
-    for slot in range(len(probabilities)):
-        total += probabilities[slot]
-        lowest = min(lowest, probabilities[slot])
+    for position in range(len(probabilities)):
+        total += probabilities[position]
+        lowest = min(lowest, probabilities[position])
     if not (abs(total - 1.0) < 1e-9 and lowest >= 0.0):
         raise ValueError("probabilities must be at least 0 and sum to 1, but this policy's are not")
 

@@ -35,17 +35,17 @@ class Gradient(NamedTuple):
         """Climb, and stay within the box."""
         n = len(arms)
         optimistic, slopes = work[:n], work[n : 2 * n]
-        for slot in range(n):
-            optimistic[slot] = state.reward_sums[arms[slot]] / state.pulls[arms[slot]]
+        for position in range(n):
+            optimistic[position] = state.reward_sums[arms[position]] / state.pulls[arms[position]]
         for _ in range(self.steps):
             uphill(merit, optimistic, slopes)
             moved = 0
-            for slot in range(n):
-                arm = arms[slot]
-                step = optimistic[slot] + self.rate * slopes[slot]
+            for position in range(n):
+                arm = arms[position]
+                step = optimistic[position] + self.rate * slopes[position]
                 step = min(max(step, state.low[arm]), state.high[arm])
-                moved += int(step != optimistic[slot])
-                optimistic[slot] = step
+                moved += int(step != optimistic[position])
+                optimistic[position] = step
             if moved == 0:  # in a corner of the box, where all further steps end too
                 break
         share(merit, optimistic, out)

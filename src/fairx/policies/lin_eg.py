@@ -8,11 +8,10 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import record
-from fairx.exposure import highest, put_all_on
+from fairx.exposure import highest, mix, put_all_on
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
-from .fair_eg import mix
 from .ridge import Ridge, new_ridge, predict, regress
 
 
@@ -75,9 +74,9 @@ class LinEG(NamedTuple):
     def probabilities(
         self, state: Ridge, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Mix the arm with the highest estimate and the uniform policy."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Ridge, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Take a context and its reward into the regression."""
         observe(self, state, arm, context, reward)

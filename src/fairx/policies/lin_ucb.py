@@ -70,8 +70,8 @@ class LinUCB(NamedTuple):
         roots, white = work[: contexts.shape[1]], work[contexts.shape[1] :]
         roots_of_scales(state, roots)
         predict(state, contexts, out)
-        for slot in range(len(arms)):
-            out[slot] += size * whiten(state, roots, contexts[slot], white)
+        for position in range(len(arms)):
+            out[position] += size * whiten(state, roots, contexts[position], white)
         put_all_on(highest(out), out)
 
     def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:
@@ -81,9 +81,9 @@ class LinUCB(NamedTuple):
     def probabilities(
         self, state: Ridge, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Put everything on the arm with the highest bound."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Ridge, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Take a context and its reward into the regression."""
         observe(self, state, arm, context, reward)

@@ -91,12 +91,12 @@ def promise(level: float, state: Box, arms: Indices, out: Vector) -> tuple[float
     Return the value they promise, their sum, and the level at which the first of them changes.
     """
     total, weighted, change = 0.0, 0.0, math.inf
-    for slot in range(len(arms)):
-        arm = arms[slot]
+    for position in range(len(arms)):
+        arm = arms[position]
         threshold = state.thresholds[arm]
         up = level <= threshold
-        out[slot] = state.high_merits[arm] if up else state.low_merits[arm]
-        total += out[slot]
+        out[position] = state.high_merits[arm] if up else state.low_merits[arm]
+        total += out[position]
         weighted += state.high_values[arm] if up else state.low_values[arm]
         change = threshold if up and threshold < change else change
     return weighted / total, total, change
@@ -117,8 +117,8 @@ def climb_ends(state: Box, arms: Indices, passes: int, out: Vector) -> bool:
         used, level = level, reached
     if not SMALL < total < LARGE:
         return False
-    for slot in range(len(out)):
-        out[slot] /= total
+    for position in range(len(out)):
+        out[position] /= total
     return True
 
 
@@ -143,7 +143,7 @@ def promised_by_peaks(
     merit: Merit, level: float, state: Box, arms: Indices, work: Vector, out: Vector
 ) -> float:
     """Write the mean that each arm would choose at `level`; return the value they promise."""
-    for slot in range(len(arms)):
-        low, high = state.low[arms[slot]], state.high[arms[slot]]
-        out[slot] = merit.peak(low, high, level) if level > -math.inf else high
+    for position in range(len(arms)):
+        low, high = state.low[arms[position]], state.high[arms[position]]
+        out[position] = merit.peak(low, high, level) if level > -math.inf else high
     return value(merit, out, work)

@@ -75,9 +75,9 @@ class TS(NamedTuple):
     def probabilities(
         self, state: Posterior, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Put everything on the arm with the highest draw."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Posterior, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Take a reward into the posterior of `arm`."""
         observe(self, state, arm, context, reward)

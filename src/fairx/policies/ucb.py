@@ -13,7 +13,7 @@ from fairx.exposure import highest, put_all_on
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
-from .counts import no_counts, tally
+from .counts import count_reward, no_counts
 
 
 class Bounds(NamedTuple):
@@ -70,21 +70,21 @@ class UCB(NamedTuple):
         out: Vector,
     ) -> None:
         """Play the highest bound."""
-        for slot in range(len(arms)):
-            out[slot] = state.upper[arms[slot]]
+        for position in range(len(arms)):
+            out[position] = state.upper[arms[position]]
         put_all_on(highest(out), out)
 
     def absorb(self, state: Bounds, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Count the pull and move the bound."""
-        mean = tally(state, arm, reward)
+        mean = count_reward(state, arm, reward)
         state.upper[arm] = mean + self.width / math.sqrt(state.pulls[arm])
 
     def probabilities(
         self, state: Bounds, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
-        """Return the deployed probabilities of the arms on offer."""
+        """Put everything on the arm with the highest bound."""
         return deploy(self, state, arms, contexts, rng)
 
     def learn(self, state: Bounds, arm: int, context: Vector, reward: float) -> None:
-        """Take in one reward."""
+        """Count a reward of `arm` and move its bound."""
         observe(self, state, arm, context, reward)

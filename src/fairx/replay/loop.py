@@ -48,7 +48,7 @@ def fill_truth(world: LogWorld, arms: Indices, contexts: Matrix, out: Vector) ->
 
 
 @entry
-def play_log(  # type: ignore[no-untyped-def]
+def replay_events(  # type: ignore[no-untyped-def]
     policy, state, world: LogWorld, judge, keys: Streams, tally: Tally, contexts: Matrix,
     steady: bool, accepted: int, rounds: int, start: int, stop: int,
 ) -> tuple[int, int]:  # fmt: skip
@@ -88,7 +88,7 @@ def play_log(  # type: ignore[no-untyped-def]
 
 
 @entry
-def judge_log(judge, world: LogWorld, tally: Tally, contexts: Matrix, start: int, stop: int):  # type: ignore[no-untyped-def]
+def judge_events(judge, world: LogWorld, tally: Tally, contexts: Matrix, start: int, stop: int):  # type: ignore[no-untyped-def]
     """Add up, by arm, the true means and fair shares of all events, as often as one is accepted."""
     for event in range(start, stop):
         pool = world.pool[event]

@@ -25,7 +25,7 @@ from fairx.simulation.runs import (
 from fairx.simulation.tally import Tally
 from fairx.types import Indices, Vector
 
-from .loop import play_log
+from .loop import replay_events
 from .uniform_log import UniformLog, buffers
 
 
@@ -135,12 +135,12 @@ class _Run:
     def compile(self) -> Any:
         """Return the loop in its fastest form for these records."""
         records, rest = self.begin()
-        return play_log.ready(records, lambda run, low: run(*low, *rest, 0, 1, 0, 0))[0]
+        return replay_events.ready(records, lambda run, low: run(*low, *rest, 0, 1, 0, 0))[0]
 
     def play(self, loop: Any, watch: Watch) -> None:
         """Read events until all rounds are accepted."""
         records, rest = self.begin()
-        if loop is not play_log.interpreted:
+        if loop is not replay_events.interpreted:
             records = tuple(map(lowered, records))
         rounds = int(self.marks[-1])
 

@@ -23,7 +23,7 @@ from .arrays import (
     slices,
     whole,
 )
-from .loop import LogWorld, judge_log
+from .loop import LogWorld, judge_events
 
 RESERVE = 5.0
 Log = Any  # once it is checked all fields of a log are arrays, which its declared types do not say
@@ -152,7 +152,7 @@ class UniformLog(NamedTuple):
         """
         world, (tally, contexts) = self.world(), buffers(self, np.array([1]), 0, 0)
         rest = tally, contexts, 0
-        run, records = judge_log.ready((judge, world), lambda run, low: run(*low, *rest, 0))
+        run, records = judge_events.ready((judge, world), lambda run, low: run(*low, *rest, 0))
         run(*records, *rest, len(world.displayed))
         offered = np.where(tally.fairness > 0.0, tally.fairness, 1.0)
         return tally.reward / offered, tally.exposure / self.expected()

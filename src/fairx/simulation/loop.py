@@ -10,7 +10,7 @@ from .tally import Tally, add_round
 
 
 @entry
-def play(  # type: ignore[no-untyped-def]
+def play_rounds(  # type: ignore[no-untyped-def]
     policy, state, world, judge, keys: Streams, tally: Tally, start: int, stop: int
 ) -> None:
     """Play the rounds from `start`, a multiple of the block, to `stop`."""

@@ -15,7 +15,7 @@ from fairx.policies import Policy
 from fairx.policies.base import inner_form, started
 from fairx.types import Indices
 
-from .loop import play
+from .loop import play_rounds
 from .result import Result
 from .runs import (
     Watch,
@@ -103,12 +103,12 @@ class _Run:
     def compile(self) -> Any:
         """Return the loop in its fastest form for these records."""
         records, rest = self.begin()
-        return play.ready(records, lambda run, low: run(*low, *rest, 0, 0))[0]
+        return play_rounds.ready(records, lambda run, low: run(*low, *rest, 0, 0))[0]
 
     def play(self, loop: Any, watch: Watch) -> None:
         """Play all rounds."""
         records, rest = self.begin()
-        if loop is not play.interpreted:
+        if loop is not play_rounds.interpreted:
             records = tuple(map(lowered, records))
 
         def step(start: int, stop: int) -> bool:

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from fairx import rules
 from fairx.compiled import direct, entry
 from fairx.errors import FairxError, UnknownArm
-from fairx.exposure import choose
+from fairx.exposure import choose, mix
 from fairx.numerics.streams import normals_of_round, uniform
-from fairx.policies.fair_eg import mix
 from fairx.types import Indices, Matrix, Vector
 
 from .identity import words

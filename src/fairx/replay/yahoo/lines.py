@@ -86,19 +86,19 @@ class Lines:
         used, pool = np.unique(np.array(self.pool, np.int32)[good], return_inverse=True)
         every = list(self.pools)
         pools = [every[number] for number in used.tolist()]
-        places = {place for members in pools for place in members}
-        names = sorted(name for name, place in self.articles.items() if place in places)
-        moved = {self.articles[name]: place for place, name in enumerate(names)}
-        lookup = np.array([moved.get(place, -1) for place in self.articles.values()], np.int32)
+        arms = {arm for members in pools for arm in members}
+        names = sorted(name for name, arm in self.articles.items() if arm in arms)
+        moved = {self.articles[name]: arm for arm, name in enumerate(names)}
+        lookup = np.array([moved.get(arm, -1) for arm in self.articles.values()], np.int32)
         return TodayLog(
             times=np.array(self.times, np.int64)[good],
             pool=pool.astype(np.int32),
             displayed=lookup[np.array(self.displayed, np.int32)[good]],
             clicks=np.array(self.clicks, np.uint8)[good],
             users=users[good],
-            pools=tuple(tuple(moved[place] for place in members) for members in pools),
+            pools=tuple(tuple(moved[arm] for arm in members) for members in pools),
             articles=tuple(names),
-            features=np.array([self.features[place] for place in moved]),
+            features=np.array([self.features[arm] for arm in moved]),
             counts={kind: count for kind, count in self.counts.items() if count},
             checksum="",
         )
@@ -112,17 +112,17 @@ class Lines:
         if len(set(names)) < len(names):
             raise Unusable("skipped: article twice in its pool")
         found = [parsed(part[1:], "article") for part in parts]
-        places = [self._article(name, *one) for name, one in zip(names, found, strict=True)]
-        members = tuple(place for _, place in sorted(zip(names, places, strict=True)))
+        arms = [self._article(name, *one) for name, one in zip(names, found, strict=True)]
+        members = tuple(arm for _, arm in sorted(zip(names, arms, strict=True)))
         number = self.pools.setdefault(members, len(self.pools))
         if len(self.texts) >= MANY:
             self.texts.clear()
-        pool = Pool(number, dict(zip((part[0] for part in parts), places, strict=True)))
+        pool = Pool(number, dict(zip((part[0] for part in parts), arms, strict=True)))
         self.texts[text] = pool
         return pool
 
     def _article(self, name: int, features: Features, quirks: list[str]) -> int:
-        """Return the place of an article; its quirks are counted once."""
+        """Return the arm number of an article; its quirks are counted once."""
         if name not in self.articles:
             self.articles[name] = len(self.articles)
             self.features.append(features)
@@ -178,17 +178,17 @@ def parsed(tokens: list[bytes], whose: str) -> tuple[Features, list[str]]:
     """
     found: dict[int, float] = {}
     for token in tokens:
-        index, _, text = token.partition(b":")
+        number, _, text = token.partition(b":")
         try:
-            place, value = int(index), float(text)
+            index, value = int(number), float(text)
         except ValueError:
             raise Unusable(NO_NUMBERS.format(whose)) from None
         if not math.isfinite(value):
             raise Unusable(NO_NUMBERS.format(whose))
-        if place in found:
+        if index in found:
             raise Unusable(f"skipped: {whose} feature twice")
-        found[place] = value
+        found[index] = value
     known = range(1, WIDTH + 1)
     is_so = not found.keys() >= set(known), not found.keys() <= set(known)
-    features = tuple(found.get(place, 1.0 if place == 1 else 0.0) for place in known)
+    features = tuple(found.get(index, 1.0 if index == 1 else 0.0) for index in known)
     return features, [quirk for quirk, there in zip(MENDED, is_so, strict=True) if there]

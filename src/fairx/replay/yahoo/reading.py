@@ -73,12 +73,12 @@ def read(path: str | os.PathLike[str]) -> TodayLog:
     source = Path(path)
     if OTHER.search(source.name):
         raise ValueError(f"{source} must be a log of R6A (v1_0), not of R6B (v2_0)")
-    place = path_for(source)
-    log = kept(place)
+    cached = path_for(source)
+    log = kept(cached)
     if log is None:
         log = parse(source)
         with contextlib.suppress(OSError):  # where nothing can be kept, it is parsed again
-            keep(log, place)
+            keep(log, cached)
     return log
 
 

@@ -1,6 +1,6 @@
 """Made-up days: articles come and go, and their click rates drift.
 
-Twenty or so slots hold one article after the other. The click rate of an article has a level of its
+Twenty or so shelves hold one article after the other. The click rate of an article has a level of its
 own, wears off with age, follows the time of day, and depends on the user by a bilinear form.
 """
 
@@ -17,7 +17,7 @@ from .today import WIDTH, TodayLog, checked_sum
 
 DAYS, SECONDS = 10, 86_400
 FIRST_SECOND = 4_397_241_600  # in 2109: see `today.MADE_UP`
-SLOTS, LIFE, GAP = 21, (0.3, 1.2), (0.0, 0.06)  # days of an article, and until the next one
+SHELVES, LIFE, GAP = 21, (0.3, 1.2), (0.0, 0.06)  # days of an article, and until the next one
 FIRST_ARTICLE, STEP = 109_453, 3  # the 26th is 109528, which has no features but a constant
 BARE = 25
 REUSED = 0.42  # share of the articles that have the features of another
@@ -52,19 +52,19 @@ def made_up(day: int, events: int, seed: int) -> TodayLog:
     moments = np.sort(rng.random(events)) + day - 1
     offers, pool = _pools(articles, moments, day)
     order = np.argsort(~offers, axis=1, kind="stable")  # the members of each pool come first
-    slots = (rng.random(events) * offers.sum(axis=1)[pool]).astype(np.int64)
-    displayed = order[pool, slots]
+    positions = (rng.random(events) * offers.sum(axis=1)[pool]).astype(np.int64)
+    displayed = order[pool, positions]
     users = memberships(rng, events, 0.2)
     rates = _click_rates(articles, displayed, moments, users)
     used = np.flatnonzero(offers.any(axis=0))
-    places = np.cumsum(offers.any(axis=0)) - 1
+    arms = np.cumsum(offers.any(axis=0)) - 1
     log = TodayLog(
         times=(FIRST_SECOND + moments * SECONDS).astype(np.int64),
         pool=pool.astype(np.int32),
-        displayed=places[displayed].astype(np.int32),
+        displayed=arms[displayed].astype(np.int32),
         clicks=(rng.random(events) < rates).astype(np.uint8),
         users=users.astype(np.float32),
-        pools=tuple(tuple(places[np.flatnonzero(row)].tolist()) for row in offers),
+        pools=tuple(tuple(arms[np.flatnonzero(row)].tolist()) for row in offers),
         articles=tuple(articles.names[used].tolist()),
         features=articles.features[used],
         counts={"lines": events, "events": events},
@@ -81,20 +81,20 @@ def memberships(rng: np.random.Generator, rows: int, concentration: float) -> Ma
 
 
 def _articles(rng: np.random.Generator) -> Articles:
-    shape = (SLOTS, round(2 * DAYS / LIFE[0]))
+    shape = (SHELVES, round(2 * DAYS / LIFE[0]))
     lives, gaps = rng.uniform(*LIFE, shape), rng.uniform(*GAP, shape)
     starts = (
         np.cumsum(lives + gaps, axis=1)
         - lives
         - gaps
-        - rng.uniform(0, 1, (SLOTS, 1)) * lives[:, :1]
+        - rng.uniform(0, 1, (SHELVES, 1)) * lives[:, :1]
     )
     kept = np.argsort(starts, axis=None)
     kept = kept[starts.ravel()[kept] < DAYS]
     count = kept.size
     features = memberships(rng, count, 0.5)
-    for place in np.flatnonzero(rng.random(count) < REUSED):
-        features[place] = features[rng.integers(place + 1)]
+    for article in np.flatnonzero(rng.random(count) < REUSED):
+        features[article] = features[rng.integers(article + 1)]
     features[BARE, 1:] = 0.0
     form = rng.standard_normal((WIDTH - 1, WIDTH - 1))
     return Articles(

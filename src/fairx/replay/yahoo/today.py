@@ -39,10 +39,10 @@ class TodayLog(NamedTuple):
 
     times: Indices  # by event, in seconds since 1970
     pool: npt.NDArray[np.int32]  # by event: which of the pools
-    displayed: npt.NDArray[np.int32]  # by event: place in `articles`
+    displayed: npt.NDArray[np.int32]  # by event: arm number, an index of `articles`
     clicks: npt.NDArray[np.uint8]  # by event
     users: npt.NDArray[np.float32]  # by event: features 1 to 6
-    pools: tuple[tuple[int, ...], ...]  # places in `articles`, in the order of the articles
+    pools: tuple[tuple[int, ...], ...]  # arm numbers, in order
     articles: tuple[int, ...]  # their names, in order
     features: Matrix  # by article: features 1 to 6
     counts: Mapping[str, int]  # lines, events, what was mended and what was skipped, by kind
@@ -101,12 +101,12 @@ def joined(days: Sequence[TodayLog]) -> TodayLog:
     for day in reversed(days):
         features[np.searchsorted(articles, day.articles)] = day.features
     for day in days:
-        places = np.searchsorted(articles, day.articles).astype(np.int32)
-        changed += int((features[places] != day.features).any(axis=1).sum())
-        moved = [tuple(places[list(members)].tolist()) for members in day.pools]
+        arms = np.searchsorted(articles, day.articles).astype(np.int32)
+        changed += int((features[arms] != day.features).any(axis=1).sum())
+        moved = [tuple(arms[list(members)].tolist()) for members in day.pools]
         numbers = [pools.setdefault(members, len(pools)) for members in moved]
         pool.append(np.array(numbers, np.int32)[day.pool])
-        displayed.append(places[day.displayed])
+        displayed.append(arms[day.displayed])
     return TodayLog(
         times=np.concatenate([day.times for day in days]),
         pool=np.concatenate(pool),

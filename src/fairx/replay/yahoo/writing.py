@@ -82,13 +82,13 @@ def _lines(log: TodayLog) -> Iterator[bytes]:
         (ARTICLE % (name, *row[1:], row[0])) if any(row[1:]) else BARE % name
         for name, row in zip(log.articles, log.features.tolist(), strict=True)
     ]
-    pools = [b"".join(articles[place] for place in pool) for pool in log.pools]
+    pools = [b"".join(articles[arm] for arm in pool) for pool in log.pools]
     names, rows = log.articles, log.users.astype(np.float64)
     columns: tuple[Any, ...] = (log.times, log.displayed, log.clicks, log.pool)
     columns = tuple(column.tolist() for column in columns)
-    for seconds, place, click, pool, row in zip(*columns, rows, strict=True):
+    for seconds, arm, click, pool, row in zip(*columns, rows, strict=True):
         user = USER % (*row[1:], row[0])
-        yield b"%d %d %d |%s%s\n" % (seconds, names[place], click, user, pools[pool])
+        yield b"%d %d %d |%s%s\n" % (seconds, names[arm], click, user, pools[pool])
 
 
 def _with_quirks(log: TodayLog) -> Iterator[bytes]:
