@@ -78,7 +78,7 @@ def acted() -> dict[str, Any]:
             if t == 40:
                 bandit.remove_arm("b")
             offered = bandit.arms if t % 3 else bandit.arms[:2]
-            made.append(bandit.act(rows[t, : len(offered)], available=offered))
+            made.append(bandit.act(rows[t, : len(offered)], candidates=offered))
             if t >= 4:
                 bandit.learn(made[t - 4], reward=t % 5 / 4)
         found[f"Bandit {name(policy)}"] = [made, bandit.state]

@@ -138,15 +138,15 @@ def test_forgetting() -> None:
 def test_only_available_arms_are_played() -> None:
     playing = bandit()
     for _ in range(20):
-        decision = playing.act(available=["c", "a"])
+        decision = playing.act(candidates=["c", "a"])
         assert decision.arm in ("a", "c")
         assert decision.arms == ("c", "a")
         assert decision.probabilities.size == 2
     with pytest.raises(UnknownArm, match="arm 'x' does not exist: this bandit has 'a', 'b', 'c'"):
-        playing.act(available=["x"])
+        playing.act(candidates=["x"])
     for wrong in ([], ["a", "a"]):
-        with pytest.raises(ValueError, match="available must name at least one arm, each once"):
-            playing.act(available=wrong)
+        with pytest.raises(ValueError, match="candidates must name at least one arm, each once"):
+            playing.act(candidates=wrong)
 
 
 @pytest.mark.parametrize("policy", POLICIES[:7] + POLICIES[-8:-2], ids=name)
@@ -181,7 +181,7 @@ def test_arms_that_cannot_be_added_or_removed() -> None:
     with pytest.raises(ValueError, match="arm 'b' is the last one"):
         playing.remove_arm("b")
     with pytest.raises(UnknownArm):
-        playing.act(available=["a"])
+        playing.act(candidates=["a"])
 
 
 @pytest.mark.parametrize(
@@ -417,3 +417,10 @@ def test_drawn_frequencies_match_the_propensities() -> None:
     counts = np.array([sum(d.arm == arm for d in decisions) for arm in "abc"])
     error = np.sqrt(chances * (1 - chances) / 5000)
     assert (np.abs(counts / 5000 - chances) < 5 * error + 1e-12).all()
+
+
+def test_the_old_name_of_candidates_still_works() -> None:
+    one, other = (Bandit(FairXTS(MERIT, 1, 0.5), ["a", "b", "c"], seed=1) for _ in range(2))
+    with pytest.warns(DeprecationWarning, match="available is now candidates"):
+        found = one.act(available=["c", "a"])
+    assert found.arms == other.act(candidates=["c", "a"]).arms == ("c", "a")

@@ -1,4 +1,4 @@
-"""Modules under the names that they had before: imports of version 0.1 keep working."""
+"""What version 0.1 called otherwise: old imports and old keywords keep working, with a warning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import sys
 import warnings
 from collections.abc import Sequence
 from types import ModuleType
+from typing import TypeVar
 
+T = TypeVar("T")
 MOVED = {
     "fairx.features": "fairx.datasets.features",
     "fairx.logs.yahoo": "fairx.replay.yahoo",
@@ -34,6 +36,14 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         new = MOVED[module.__name__]
         warnings.warn(f"{module.__name__} is now {new}", DeprecationWarning, stacklevel=2)
         module.__getattr__ = functools.partial(getattr, importlib.import_module(new))  # type: ignore[method-assign]
+
+
+def renamed(old: str, given: T | None, new: str, value: T, stacklevel: int = 3) -> T:
+    """Return what was given under the old name of a keyword, if anything was, or the new one's."""
+    if given is None:
+        return value
+    warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=stacklevel)
+    return given
 
 
 def keep_old_names() -> None:

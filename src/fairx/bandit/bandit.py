@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fairx import rules
 from fairx.errors import BrokenFile, RewardGiven, UnknownArm, UnknownDecision
+from fairx.moved import renamed
 from fairx.policies import Policy
 from fairx.settings import KINDS, build, describe
 from fairx.types import Indices, Vector
@@ -86,7 +87,7 @@ class Bandit:
     @property
     def arms(self) -> tuple[Any, ...]:
         """The arms that may be played."""
-        return self._on_offer[1]
+        return self._all[1]
 
     @property
     def state(self) -> Any:
@@ -105,14 +106,19 @@ class Bandit:
             return tuple(self._pending)
 
     def act(
-        self, contexts: npt.ArrayLike | None = None, available: Sequence[Any] | None = None
+        self,
+        contexts: npt.ArrayLike | None = None,
+        candidates: Sequence[Any] | None = None,
+        *,
+        available: Sequence[Any] | None = None,  # the old name
     ) -> Decision:
         """Compute this decision's probabilities, once, and draw an arm from them.
 
-        `contexts` has one row per arm on offer: those in `available`, or all.
+        `contexts` has one row per arm on offer: the `candidates`, or all arms.
         """
+        candidates = renamed("available", available, "candidates", candidates)
         with self._lock:
-            arms, names = self._on_offer if available is None else self._offer(available)
+            arms, names = self._all if candidates is None else self._among(candidates)
             rows = self._contexts(contexts, len(names))
             out, number = np.empty(len(names)), self._made
             position = self._engine.decide(number, arms, rows, out)
@@ -228,15 +234,15 @@ class Bandit:
 
     def _list_arms(self) -> None:
         arms = [arm for arm, name in enumerate(self._names) if name not in self._retired]
-        self._on_offer = np.array(arms, np.int64), tuple(self._names[arm] for arm in arms)
+        self._all = np.array(arms, np.int64), tuple(self._names[arm] for arm in arms)
 
-    def _offer(self, available: Sequence[Any]) -> tuple[Indices, tuple[Any, ...]]:
-        names = tuple(available)
+    def _among(self, candidates: Sequence[Any]) -> tuple[Indices, tuple[Any, ...]]:
+        names = tuple(candidates)
         for name in names:
             if name not in self._numbers or name in self._retired:
                 raise UnknownArm(self._no_such_arm(name))
         if not names or len(set(names)) < len(names):
-            raise ValueError(f"available must name at least one arm, each once, not {names!r}")
+            raise ValueError(f"candidates must name at least one arm, each once, not {names!r}")
         return np.array([self._numbers[name] for name in names], np.int64), names
 
     def _contexts(self, contexts: npt.ArrayLike | None, arms: int) -> Vector:

@@ -62,7 +62,7 @@ class World(Protocol):
         """Return where in `features` the example's contexts are."""
         ...
 
-    def offer(self, example: int) -> Indices:
+    def candidates(self, example: int) -> Indices:
         """Return the arms on offer."""
         ...
 
@@ -82,7 +82,7 @@ def draw(environment: Any, rng: np.random.Generator) -> int:
 
 def arms_of(environment: Any, example: int) -> Indices:
     """Return the arms on offer."""
-    return np.array(environment.world(None).offer(example))
+    return np.array(environment.world(None).candidates(example))
 
 
 def contexts_of(environment: Any, example: int) -> Matrix:
@@ -95,7 +95,7 @@ def contexts_of(environment: Any, example: int) -> Matrix:
 def means_of(environment: Any, example: int) -> Vector:
     """Return the true mean reward of each arm on offer: for the judge only."""
     world = environment.world(None)
-    out = np.empty(len(world.offer(example)))
+    out = np.empty(len(world.candidates(example)))
     world.fill_means(example, out)
     return out
 

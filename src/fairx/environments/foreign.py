@@ -36,7 +36,7 @@ class ForeignWorld(NamedTuple):
                 self.features[0, position, i] = contexts[position, i]
         return 0
 
-    def offer(self, example: int) -> Indices:
+    def candidates(self, example: int) -> Indices:
         """Return the arms on offer."""
         return self.environment.arms_of(example)  # type: ignore[no-any-return]
 

@@ -101,8 +101,8 @@ class LabelledWorld(NamedTuple):
         """Point at the example itself."""
         return example
 
-    def offer(self, example: int) -> Indices:
-        """Offer every arm."""
+    def candidates(self, example: int) -> Indices:
+        """Return every arm."""
         return range(self.features.shape[1])  # type: ignore[return-value]
 
     def fill_means(self, example: int, out: Vector) -> None:

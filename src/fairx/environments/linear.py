@@ -97,8 +97,8 @@ class LinearWorld(NamedTuple):
         """Point at the example itself."""
         return example
 
-    def offer(self, example: int) -> Indices:
-        """Offer every arm."""
+    def candidates(self, example: int) -> Indices:
+        """Return every arm."""
         return range(self.features.shape[1])  # type: ignore[return-value]
 
     def fill_means(self, example: int, out: Vector) -> None:

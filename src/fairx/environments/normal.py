@@ -81,8 +81,8 @@ class NormalWorld(NamedTuple):
         """Point at no features."""
         return 0
 
-    def offer(self, example: int) -> Indices:
-        """Offer every arm."""
+    def candidates(self, example: int) -> Indices:
+        """Return every arm."""
         return range(len(self.means))  # type: ignore[return-value]
 
     def fill_means(self, example: int, out: Vector) -> None:

@@ -97,7 +97,7 @@ def deploy(
     policy: Any, state: Any, arms: Indices, contexts: Matrix, rng: np.random.Generator
 ) -> Vector:
     """Return the probabilities of `policy`: the public door of the inner form."""
-    arms = offered(arms)
+    arms = candidates(arms)
     width = _fits(state, int(arms.max()))
     contexts = rules.array("contexts", contexts, (arms.size, width), "one row per arm on offer")
     normals, work = policy.needs(arms.size, contexts.shape[1])
@@ -136,7 +136,7 @@ def _fits(state: Any, arm: int) -> int | None:
     return None
 
 
-def offered(arms: npt.ArrayLike) -> Indices:
+def candidates(arms: npt.ArrayLike) -> Indices:
     """Return the arms on offer as an array: at least one, each once."""
     found = np.asarray(arms)
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":

@@ -15,7 +15,7 @@ class ForeignState(NamedTuple):
 
     inner: Any
     rng: np.random.Generator
-    offered: Indices
+    candidates: Indices
 
 
 class Foreign(NamedTuple):
@@ -41,10 +41,10 @@ class Foreign(NamedTuple):
         out: Vector,
     ) -> None:
         """Copy the probabilities."""
-        offered = state.offered[: len(arms)]
+        candidates = state.candidates[: len(arms)]
         for position in range(len(arms)):
-            offered[position] = arms[position]
-        found = self.policy.probabilities(state.inner, offered, contexts, state.rng)
+            candidates[position] = arms[position]
+        found = self.policy.probabilities(state.inner, candidates, contexts, state.rng)
         for position in range(len(arms)):
             out[position] = found[position]
         check_distribution(out)

@@ -154,8 +154,8 @@ class UniformLog(NamedTuple):
         rest = tally, contexts, 0
         run, records = judge_events.ready((judge, world), lambda run, low: run(*low, *rest, 0))
         run(*records, *rest, len(world.displayed))
-        offered = np.where(tally.fairness > 0.0, tally.fairness, 1.0)
-        return tally.reward / offered, tally.exposure / self.expected()
+        weights = np.where(tally.fairness > 0.0, tally.fairness, 1.0)
+        return tally.reward / weights, tally.exposure / self.expected()
 
 
 def buffers(log: UniformLog, marks: Indices, normals: int, work: int) -> tuple[Tally, Matrix]:

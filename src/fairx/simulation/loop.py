@@ -26,7 +26,7 @@ def play_rounds(  # type: ignore[no-untyped-def]
             fill_normals(keys.reward_noise, block, 1, tally.noise)
             fill_normals(keys.policy, block, each, tally.normals)
         example = world.pick(tally.uniforms[0, row])
-        arms = world.offer(example)
+        arms = world.candidates(example)
         n = len(arms)
         contexts = world.features[world.row(example)][:n]
         deployed = tally.deployed[:n]

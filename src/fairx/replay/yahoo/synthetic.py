@@ -50,21 +50,21 @@ def made_up(day: int, events: int, seed: int) -> TodayLog:
     articles = _articles(np.random.default_rng([seed, 0]))
     rng = np.random.default_rng([seed, day])
     moments = np.sort(rng.random(events)) + day - 1
-    offers, pool = _pools(articles, moments, day)
-    order = np.argsort(~offers, axis=1, kind="stable")  # the members of each pool come first
-    positions = (rng.random(events) * offers.sum(axis=1)[pool]).astype(np.int64)
+    members, pool = _pools(articles, moments, day)
+    order = np.argsort(~members, axis=1, kind="stable")  # the members of each pool come first
+    positions = (rng.random(events) * members.sum(axis=1)[pool]).astype(np.int64)
     displayed = order[pool, positions]
     users = memberships(rng, events, 0.2)
     rates = _click_rates(articles, displayed, moments, users)
-    used = np.flatnonzero(offers.any(axis=0))
-    arms = np.cumsum(offers.any(axis=0)) - 1
+    used = np.flatnonzero(members.any(axis=0))
+    arms = np.cumsum(members.any(axis=0)) - 1
     log = TodayLog(
         times=(FIRST_SECOND + moments * SECONDS).astype(np.int64),
         pool=pool.astype(np.int32),
         displayed=arms[displayed].astype(np.int32),
         clicks=(rng.random(events) < rates).astype(np.uint8),
         users=users.astype(np.float32),
-        pools=tuple(tuple(arms[np.flatnonzero(row)].tolist()) for row in offers),
+        pools=tuple(tuple(arms[np.flatnonzero(row)].tolist()) for row in members),
         articles=tuple(articles.names[used].tolist()),
         features=articles.features[used],
         counts={"lines": events, "events": events},
@@ -112,9 +112,9 @@ def _pools(articles: Articles, moments: Vector, day: int) -> tuple[npt.NDArray[n
     """Return which articles each pool has, in the order of time, and the pool of each moment."""
     changes = np.concatenate([[day - 1.0], articles.starts, articles.ends])
     changes = np.unique(changes[(changes >= day - 1) & (changes < day)])
-    offers = (articles.starts <= changes[:, None]) & (changes[:, None] < articles.ends)
+    members = (articles.starts <= changes[:, None]) & (changes[:, None] < articles.ends)
     used, pool = np.unique(np.searchsorted(changes, moments, "right") - 1, return_inverse=True)
-    return offers[used], pool
+    return members[used], pool
 
 
 def _click_rates(articles: Articles, displayed: Indices, moments: Vector, users: Matrix) -> Vector:
