@@ -75,6 +75,15 @@ class World(Protocol):
         ...
 
 
+def world_of(environment: Any, rng: np.random.Generator) -> Any:
+    """Return the inner form of `environment` for one run, ours or anybody's."""
+    if hasattr(environment, "world"):
+        return environment.world(rng)
+    from .foreign import wrapped
+
+    return wrapped(environment, rng)
+
+
 def draw(environment: Any, rng: np.random.Generator) -> int:
     """Return the example that this round shows (one uniform number)."""
     return int(environment.world(rng).pick(rng.random()))

@@ -54,14 +54,12 @@ class ForeignWorld(NamedTuple):
         return reward  # type: ignore[no-any-return]
 
 
-def world_of(environment: Any, rng: np.random.Generator) -> Any:
-    """Return the inner form of `environment` for one run, ours or anybody's.
+def wrapped(environment: Any, rng: np.random.Generator) -> ForeignWorld:
+    """Return the inner form of an environment of others, if it has the five methods.
 
     The number of arms is that of `size()`, where the environment has it, or else of the first
     example.
     """
-    if hasattr(environment, "world"):
-        return environment.world(rng)
     for door in DOORS:
         if not callable(getattr(environment, door, None)):
             message = f"environment must have {', '.join(DOORS)}, but {environment!r} has no {door}"

@@ -8,7 +8,7 @@ from typing import Any
 from fairx import rules
 from fairx.compiled import lowered
 from fairx.environments import Environment, Prior
-from fairx.environments.foreign import world_of
+from fairx.environments.base import world_of
 from fairx.merit import Merit
 from fairx.numerics.streams import streams
 from fairx.policies import Policy
