@@ -5,7 +5,8 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 `entry` compiles a loop for the records it is given.
 """
 
-from .entries import Entry, cache_directory, direct, entry, interpreted, lowered
+from .entries import Entry, cache_directory, direct, entry, interpreted
+from .lowering import code_of, lowered
 from .records import changed, record
 from .teaching import compilable, kernel, load, outlined, vector_kernel
 
@@ -13,6 +14,7 @@ __all__ = [
     "Entry",
     "cache_directory",
     "changed",
+    "code_of",
     "compilable",
     "direct",
     "entry",

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
-from .records import as_declared
+from .lowering import is_lasting, is_ours, lowered
 from .teaching import OPTIONS, load
 
 PACKAGE = Path(__file__).parents[1]
@@ -49,11 +49,11 @@ class Entry:
         """
         if interpreted():
             return self.interpreted, records
-        ours = all(map(_is_ours, records))
-        run = self._kept if ours else self._fresh
+        ours, lasting = is_ours(records), is_lasting(records)
+        run = self._kept if ours else self._kept_for_others if lasting else self._fresh
         names = ", ".join(map(_name, records)) or self.function.__name__
         try:
-            with _says_what_it_waits_for(names, kept=ours):
+            with _says_what_it_waits_for(names, kept=lasting):
                 low = tuple(map(lowered, records))
                 try_it(run, low)
         except Exception as error:  # noqa: BLE001 - Numba does not fail by errors of its own alone
@@ -66,8 +66,13 @@ class Entry:
 
     @functools.cached_property
     def _fresh(self) -> Any:
-        """Compile anew in each process: the records' code is not ours to keep."""
+        """Compile anew in each process: where the code holds what only this one has."""
         return load().njit(nogil=True, **OPTIONS)(self.function)
+
+    @functools.cached_property
+    def _kept_for_others(self) -> Any:
+        """Compile with a disk cache: the names of the types tell the code of the records."""
+        return self._cached(cache_directory() / "others", {})
 
     @functools.cached_property
     def _kept(self) -> Any:
@@ -76,8 +81,11 @@ class Entry:
         Without the reference counts of `_nrt`: ours is code that allocates nothing, and the
         counting took half of the time.
         """
-        numba, directory = load(), cache_directory()
-        options = OPTIONS | {"nogil": True, "_nrt": False, "cache": _can_write(directory)}
+        return self._cached(cache_directory(), {"_nrt": False})
+
+    def _cached(self, directory: Path, more: dict[str, Any]) -> Any:
+        numba = load()
+        options = OPTIONS | {"nogil": True, "cache": _can_write(directory)} | more
         found = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(directory)
         try:
@@ -102,53 +110,10 @@ def interpreted() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
-def lowered(value: Any) -> Any:
-    """Return `value` as compiled code wants it: Python functions in it compiled, floats floats."""
-    if isinstance(value, FunctionType):
-        return _compiled_function(value)
-    if not isinstance(value, tuple) or _is_ours(value):
-        return value
-    if not hasattr(value, "_fields"):
-        return tuple(map(lowered, value))
-    if not value:
-        return _with_a_field(type(value))
-    kind: Any = type(value)
-    return kind._make(map(lowered, as_declared(value)))
-
-
-class _NoSettings(NamedTuple):
-    empty: bool
-
-
-@functools.cache
-def _with_a_field(kind: Any) -> Any:
-    """Return a record with the methods of `kind`, and the one field that Numba wants."""
-    twin: Any = type(kind.__name__, (_NoSettings,), {})
-    for name, method in vars(kind).items():
-        if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(twin, name, method)
-    return twin(True)
-
-
-@functools.cache
-def _compiled_function(function: FunctionType) -> Any:
-    return load().njit(**OPTIONS)(function)
-
-
 def _name(record: Any) -> str:
     """Return the name of a record's class, or of the one that it makes fit our loops."""
     inner = getattr(record, "policy", getattr(record, "environment", record))
     return type(inner).__name__
-
-
-def _is_ours(value: Any) -> bool:
-    """Tell whether the digest of our sources covers all the code in `value`."""
-    if callable(value):
-        return False
-    if not isinstance(value, tuple):
-        return True
-    ours = not hasattr(value, "_fields") or type(value).__module__.startswith("fairx.")
-    return ours and all(map(_is_ours, value))
 
 
 def cache_directory() -> Path:
@@ -188,7 +153,7 @@ def _digest_of_sources() -> str:
 @contextmanager
 def _says_what_it_waits_for(names: str, *, kept: bool) -> Iterator[None]:
     """Print one line if what follows takes longer than loading from the disk cache."""
-    where = f"once; kept in {cache_directory().parent}" if kept else "not ours, so not kept on disk"
+    where = f"once; kept in {cache_directory().parent}" if kept else "a function: not kept on disk"
     line = f"fairx: compiling {names} ({where})\n"
     timer = threading.Timer(1.0, _say_once, [line])
     timer.daemon = True

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import compilable, entry
+from fairx.compiled import code_of, compilable, entry
 from fairx.types import Indices, Matrix, Vector
 
 S = TypeVar("S")
@@ -102,7 +102,7 @@ def deploy(
     contexts = rules.array("contexts", contexts, (arms.size, width), "one row per arm on offer")
     normals, work = policy.needs(arms.size, contexts.shape[1])
     out = np.empty(arms.size)
-    run, policy = _ready_to_propose(repr(policy), policy, contexts.shape[1])
+    run, policy = _ready_to_propose(repr(policy), code_of(policy), policy, contexts.shape[1])
     run(policy, state, arms, contexts, rng.standard_normal(normals), np.empty(work), out)
     return out
 
@@ -112,7 +112,7 @@ def observe(policy: Any, state: Any, arm: int, context: Vector, reward: float) -
     arm = rules.count("arm", arm, low=0)
     context = rules.array("context", context, (_fits(state, arm),))
     reward = rules.number("reward", reward)
-    run, policy = _ready_to_absorb(repr(policy), policy, context.size)
+    run, policy = _ready_to_absorb(repr(policy), code_of(policy), policy, context.size)
     run(policy, state, arm, context, reward, np.empty(policy.needs(1, context.size)[1]))
 
 
@@ -147,8 +147,8 @@ def candidates(arms: npt.ArrayLike) -> Indices:
 
 
 @functools.lru_cache(maxsize=1024)
-def _ready_to_propose(name: str, policy: Any, dimension: int) -> tuple[Any, Any]:
-    """Compile `propose` for this policy. Records equal as tuples may differ: hence the name."""
+def _ready_to_propose(name: str, code: str, policy: Any, dimension: int) -> tuple[Any, Any]:
+    """Compile `propose` for this policy. Records equal as tuples may differ: hence name and code."""
     normals, work = policy.needs(1, dimension)
     blank = policy.start(_least_arms(policy), dimension)
 
@@ -161,7 +161,7 @@ def _ready_to_propose(name: str, policy: Any, dimension: int) -> tuple[Any, Any]
 
 
 @functools.lru_cache(maxsize=1024)
-def _ready_to_absorb(name: str, policy: Any, dimension: int) -> tuple[Any, Any]:
+def _ready_to_absorb(name: str, code: str, policy: Any, dimension: int) -> tuple[Any, Any]:
     _, work = policy.needs(1, dimension)
     blank = policy.start(_least_arms(policy), dimension)
 

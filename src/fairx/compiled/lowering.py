@@ -1,0 +1,118 @@
+"""Records as compiled code wants them: under names that tell their code, with functions compiled."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import namedtuple
+from types import FunctionType
+from typing import Any
+
+from .keys import OURS, Key, key_of
+from .records import as_declared
+from .teaching import OPTIONS, load
+
+_twins: dict[str, Any] = {}
+_functions: dict[str, Any] = {}
+
+
+def lowered(value: Any) -> Any:
+    """Return `value` as compiled code wants it: Python functions in it compiled, floats floats.
+
+    A record of others becomes one of a class with the same fields and methods whose name has the key
+    of its code in it: Numba tells types apart by their names.
+    """
+    if isinstance(value, FunctionType):
+        return _compiled(value)
+    if not isinstance(value, tuple) or is_ours(value):
+        return value
+    if not hasattr(value, "_fields"):
+        return tuple(map(lowered, value))
+    kind: Any = type(value)
+    made = kind if _is_our_class(kind) else _twin(kind)
+    return made._make([lowered(part) for part in as_declared(value)] or [True])
+
+
+def is_ours(value: Any) -> bool:
+    """Tell whether the digest of our sources covers all the code in `value`."""
+    if callable(value):
+        return False
+    if not isinstance(value, tuple):
+        return True
+    return (not hasattr(value, "_fields") or _is_our_class(type(value))) and all(
+        map(is_ours, value)
+    )
+
+
+def code_of(value: Any) -> str:
+    """Return what tells the code of a record from that of others; nothing for ours."""
+    if is_ours(value):
+        return ""
+    if isinstance(value, tuple):
+        own = _class_key(type(value)).text() if hasattr(value, "_fields") else ""
+        return own + "".join(map(code_of, value))
+    return key_of(value).text()
+
+
+def is_lasting(value: Any) -> bool:
+    """Tell whether another process would find the code of `value` under the same name."""
+    if is_ours(value):
+        return True
+    if not isinstance(value, tuple):
+        return False  # Numba has another type for each compiled function
+    own = _is_our_class(type(value)) or _class_key(type(value)).lasting
+    return own and all(map(is_lasting, value))
+
+
+def _is_our_class(kind: Any) -> bool:
+    """Tell whether a class is ours, with none of its methods replaced."""
+    return kind is tuple or (
+        kind.__module__.startswith(OURS)
+        and all(
+            method.__module__.startswith(OURS)
+            for method in vars(kind).values()
+            if isinstance(method, FunctionType) and not method.__name__.startswith("_")
+        )
+    )
+
+
+def _class_key(kind: Any) -> Key:
+    key = Key()
+    key.add_class(kind)
+    return key
+
+
+def _twin(kind: Any) -> Any:
+    """Return the class with the fields and methods of `kind`; Numba wants it to have a field."""
+    name = f"{kind.__name__}_{_class_key(kind).text()}"
+    if name not in _twins:
+        twin: Any = namedtuple(name, kind._fields or ["empty"])  # type: ignore[misc]
+        for attribute in dir(kind):
+            method = getattr(kind, attribute)
+            if isinstance(method, FunctionType) and not attribute.startswith("_"):
+                setattr(twin, attribute, method)
+        _twins.setdefault(name, twin)
+    return _twins[name]
+
+
+@functools.cache  # the same class each time, or pickle would not write it by its name
+def _blank(name: str, *fields: str) -> Any:
+    """Return a class that pickle finds by its name in this module, as the disk cache needs it."""
+    kind: Any = namedtuple(name, fields or ["empty"])  # type: ignore[misc]
+    kind.__module__ = __name__
+    return kind
+
+
+def __getattr__(name: str) -> Any:
+    """Return a twin by its name; a blank one where the cache knows code that is not played here."""
+    if not re.search(r"_[0-9a-f]{16}$", name):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _twins.get(name) or _blank(name)
+
+
+def _compiled(function: FunctionType) -> Any:
+    """Return a function that compiled code can call, the same one for the same code."""
+    key = key_of(function).text()
+    if key not in _functions:
+        _functions.setdefault(key, load().njit(**OPTIONS)(function))
+    return _functions[key]

@@ -1,0 +1,277 @@
+"""What is edited is what is played: compiled code of others is never that of an older source."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from collections import namedtuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from fairx import Exponential, FairXEG, simulate
+from fairx.environments import Bernoulli
+
+WORLD = Bernoulli([0.3, 0.6])
+MERIT = Exponential(2)
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="NUMBA_DISABLE_JIT is set: unset it"
+)
+SOURCE = """
+from typing import NamedTuple
+import numpy as np
+
+class Mine(NamedTuple):
+    tilt: float = 0.5
+
+    def start(self, arms, dimension):
+        return np.zeros(arms)
+
+    def probabilities(self, state, arms, contexts, rng):
+        found = np.full(len(arms), {rest} / (len(arms) - 1))
+        found[0] = {first}
+        return found
+
+    def learn(self, state, arm, context, reward):
+        state[arm] += reward
+"""
+
+
+def exposure(policy: Any, world: Any = WORLD, judge: Any = MERIT) -> Any:
+    """Return what a compiled run deployed."""
+    return simulate(policy, world, judge, rounds=64, seed=1, jobs=1).exposure[0]
+
+
+def mine(first: float) -> Any:
+    """Return a policy as the cell of a notebook defines it: the same name each time."""
+    space: dict[str, Any] = {"__name__": "notebook"}
+    exec(SOURCE.format(first=first, rest=1 - first), space)
+    return space["Mine"]()
+
+
+def test_a_class_that_is_defined_again_plays_its_new_code() -> None:
+    for first in (0.9, 0.2, 0.7, 0.9):
+        assert exposure(mine(first)) == pytest.approx([first, 1 - first])
+
+
+def made(first: float) -> Any:
+    """Return a policy whose method reads a closure."""
+
+    class Made(NamedTuple):
+        tilt: float = 0.5
+
+        def start(self, arms, dimension):  # type: ignore[no-untyped-def]
+            return np.zeros(arms)
+
+        def probabilities(self, state, arms, contexts, rng):  # type: ignore[no-untyped-def]
+            return np.array([first, 1.0 - first])
+
+        def learn(self, state, arm, context, reward):  # type: ignore[no-untyped-def]
+            state[arm] += reward
+
+    return Made()
+
+
+def test_classes_of_a_factory_are_told_apart_by_what_they_close_over() -> None:
+    for first in (0.9, 0.2):
+        assert exposure(made(first)) == pytest.approx([first, 1 - first])
+
+
+def test_a_method_that_is_replaced_is_played() -> None:
+    policy = mine(0.9)
+    assert exposure(policy) == pytest.approx([0.9, 0.1])
+    type(policy).probabilities = lambda self, state, arms, contexts, rng: np.array([0.25, 0.75])
+    assert exposure(policy) == pytest.approx([0.25, 0.75])
+
+
+def test_a_module_that_is_loaded_again_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    file = tmp_path / "edited_policy.py"
+    file.write_text(SOURCE.format(first=0.9, rest=0.1))
+    module = importlib.import_module("edited_policy")
+    assert exposure(module.Mine()) == pytest.approx([0.9, 0.1])
+    file.write_text(SOURCE.format(first=0.2, rest=0.8))
+    importlib.invalidate_caches()
+    assert exposure(importlib.reload(module).Mine()) == pytest.approx([0.2, 0.8])
+
+
+HELPERS = """
+import numba
+import numpy as np
+from typing import NamedTuple
+
+LEAST = {least}
+
+@numba.njit
+def first():
+    return {first} + LEAST
+
+class Helped(NamedTuple):
+    tilt: float = 0.5
+
+    def start(self, arms, dimension):
+        return np.zeros(arms)
+
+    def probabilities(self, state, arms, contexts, rng):
+        return np.array([first(), 1.0 - first()])
+
+    def learn(self, state, arm, context, reward):
+        state[arm] += reward
+"""
+
+
+def test_functions_and_constants_that_methods_read_are_part_of_the_code() -> None:
+    for first, least in ((0.5, 0.25), (0.25, 0.25), (0.25, 0.0)):
+        space: dict[str, Any] = {"__name__": "notebook"}
+        exec(HELPERS.format(first=first, least=least), space)
+        assert exposure(space["Helped"]()) == pytest.approx([first + least, 1 - first - least])
+
+
+def test_a_global_that_is_set_anew_is_read_anew() -> None:
+    space: dict[str, Any] = {"__name__": "notebook"}
+    source = SOURCE.format(first="SHARE", rest="(1.0 - SHARE)")
+    exec("SHARE = 0.9\n" + source, space)
+    policy = space["Mine"]()
+    assert exposure(policy) == pytest.approx([0.9, 0.1])
+    space["SHARE"] = 0.2
+    assert exposure(policy) == pytest.approx([0.2, 0.8])
+
+
+def slope_merit(slope: float) -> Any:
+    """Return a merit exp(slope * mean), defined anew under the same name."""
+
+    def log(self, mean):  # type: ignore[no-untyped-def]
+        return slope * mean
+
+    def log_slope(self, mean):  # type: ignore[no-untyped-def]
+        return slope
+
+    def peak(self, low, high, level):  # type: ignore[no-untyped-def]
+        return high
+
+    def is_log_concave(self):  # type: ignore[no-untyped-def]
+        return True
+
+    kind: Any = namedtuple("kind", ["steepness"])
+    for method in (log, log_slope, peak, is_log_concave):
+        setattr(kind, method.__name__, method)
+    return kind(steepness=float(slope))
+
+
+def test_a_merit_that_is_defined_again_is_that_of_the_policy_and_of_the_judge() -> None:
+    for slope in (1.0, 6.0):
+        merit, ours = slope_merit(slope), Exponential(slope)
+        own = simulate(FairXEG(merit, 0.1), WORLD, merit, rounds=500, seed=1)
+        same = simulate(FairXEG(ours, 0.1), WORLD, ours, rounds=500, seed=1)
+        assert own.exposure == pytest.approx(same.exposure)
+        assert own.fairness_regret == pytest.approx(same.fairness_regret)
+
+
+class Half(NamedTuple):
+    """A merit of a user's, which is half as steep as its number says; renamed below."""
+
+    steepness: float
+
+    def log(self, mean: float) -> float:
+        return 0.5 * self.steepness * mean
+
+
+Half.__name__ = Half.__qualname__ = "Exponential"
+
+
+class Own(NamedTuple):
+    """An environment whose means follow from a merit, of ours or of the user's."""
+
+    merit: Any
+
+    def draw(self, rng: np.random.Generator) -> int:
+        return 0
+
+    def arms_of(self, example: int) -> Any:
+        return np.arange(2)
+
+    def contexts_of(self, example: int) -> Any:
+        return np.zeros((2, 0))
+
+    def means_of(self, example: int) -> Any:
+        return np.array([0.2, self.merit.log(0.4)])
+
+    def reward_of(self, example: int, arm: int, rng: np.random.Generator) -> float:
+        return 0.5
+
+
+def test_a_merit_with_the_name_of_one_of_ours_is_itself() -> None:
+    """Judged by the true mean: 2 * 0.4 by our merit, half of it by the user's."""
+    found = [
+        simulate(mine(0.5), Own(merit), MERIT, rounds=64, seed=1).reward_regret[0, -1] / 64
+        for merit in (Exponential(2), Half(2.0), Exponential(2))
+    ]
+    by_hand = []
+    for second in (0.8, 0.4, 0.8):
+        weights = np.exp(2 * np.array([0.2, second]))
+        by_hand.append(float((weights / weights.sum() - 0.5) @ [0.2, second]))
+    assert found == pytest.approx(by_hand)
+
+
+TOML = """
+rounds = 64
+runs = 2
+seed = 1
+merits = [{ kind = "Exponential", steepness = 2 }]
+[[policies]]
+label = "old"
+kind = "ver0:Mine"
+[[policies]]
+label = "new"
+kind = "ver1:Mine"
+"""
+
+
+def test_rows_of_two_modules_are_not_those_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fairx.experiments import conduct, local_player, opened, read
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for number, first in enumerate((0.9, 0.2)):
+        text = SOURCE.replace("(len(arms) - 1)", "(len(arms) - 1.0)")
+        (tmp_path / f"ver{number}.py").write_text(text.format(first=first, rest=1 - first))
+    (tmp_path / "two.toml").write_text(TOML)
+    (experiment,) = read(tmp_path / "two.toml")
+    with opened(tmp_path / "out", "test", [experiment]) as rows:
+        (panel,) = conduct(experiment, rows, local_player(1)).panels
+    firsts = {curve.label: curve.result.exposure[:, 0] for curve in panel.curves}
+    assert firsts["old"] == pytest.approx([0.9, 0.9])
+    assert firsts["new"] == pytest.approx([0.2, 0.2])
+
+
+CACHED = """
+import sys
+sys.path.insert(0, {folder!r})
+from cached_policy import Mine
+from fairx import Exponential, environments, simulate
+from fairx.simulation.loop import play_rounds
+world = environments.Bernoulli([0.2, 0.4])
+found = simulate(Mine(), world, Exponential(2), rounds=100, seed=1, jobs=1)
+print(found.exposure[0, 0].round(6), sum(play_rounds._kept_for_others.stats.cache_hits.values()))
+"""
+
+
+def test_code_of_others_is_kept_on_disk_by_its_key(tmp_path: Path) -> None:
+    """Another process loads it; after an edit it does not, and finds it again when undone."""
+    answers = []
+    for first in (0.9, 0.9, 0.2, 0.9):
+        (tmp_path / "cached_policy.py").write_text(SOURCE.format(first=first, rest=1 - first))
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", CACHED.format(folder=str(tmp_path))], check=True,
+            env=os.environ | {"FAIRX_CACHE": str(tmp_path / "cache")}, capture_output=True, text=True,
+        )  # fmt: skip
+        answers.append(done.stdout.split())
+    assert answers == [["0.9", "0"], ["0.9", "1"], ["0.2", "0"], ["0.9", "1"]]
