@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from fairx import Exponential, FairXEG, simulate
+from fairx import Bandit, Exponential, FairXEG, simulate
 from fairx.environments import Bernoulli
 
 WORLD = Bernoulli([0.3, 0.6])
@@ -275,3 +275,114 @@ def test_code_of_others_is_kept_on_disk_by_its_key(tmp_path: Path) -> None:
         )  # fmt: skip
         answers.append(done.stdout.split())
     assert answers == [["0.9", "0"], ["0.9", "1"], ["0.2", "0"], ["0.9", "1"]]
+
+
+class Flat(FairXEG):
+    """A policy of ours, but for what it deploys."""
+
+    def probabilities(self, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+        return np.full(len(arms), 1.0 / len(arms))
+
+
+class Forgetful(FairXEG):
+    """A policy of ours that learns nothing."""
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        state.pulls[arm] += 0.0
+
+
+class Halved(FairXEG):
+    """A policy of ours whose inner form is changed."""
+
+    def absorb(self, state: Any, arm: int, context: Any, reward: float, work: Any) -> None:
+        state.pulls[arm] += 1.0
+
+
+@pytest.mark.filterwarnings("ignore:Numba cannot compile")
+@pytest.mark.parametrize("kind", [Flat, Forgetful, Halved])
+def test_a_subclass_of_ours_plays_what_it_overrides(kind: Any) -> None:
+    """None of them learns from rewards: both arms get the same, where ours prefers the second."""
+    ours, own = FairXEG(MERIT, 0.1), kind(MERIT, 0.1)
+    assert exposure(own) == pytest.approx([0.5, 0.5])
+    assert exposure(ours)[1] > 0.55
+    bandit = Bandit(own, arms=2, seed=1)
+    for _ in range(20):
+        decision = bandit.act()
+        assert decision.probabilities == pytest.approx([0.5, 0.5])
+        bandit.learn(decision, 1.0 if decision.arm else 0.0)
+
+
+def test_a_method_of_ours_that_is_replaced_is_played_and_leaves_the_cache_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = exposure(FairXEG(MERIT, 0.1))
+    with monkeypatch.context() as patched:
+        patched.setattr(FairXEG, "absorb", Halved.absorb)
+        assert exposure(FairXEG(MERIT, 0.1)) == pytest.approx([0.5, 0.5])
+    assert exposure(FairXEG(MERIT, 0.1)).tolist() == before.tolist()
+
+
+class Stateful:
+    """A policy in the habit of scikit-learn: what it learns is in itself."""
+
+    def __init__(self) -> None:
+        self.rewards = np.ones(2)
+
+    def start(self, arms: int, dimension: int) -> Any:
+        return np.zeros(1)
+
+    def probabilities(self, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+        return self.rewards / self.rewards.sum()
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        self.rewards[arm] += reward
+
+
+@pytest.mark.filterwarnings("ignore:Numba cannot compile")
+def test_state_in_self_is_the_runs_own() -> None:
+    policy = Stateful()
+    found = [
+        simulate(policy, WORLD, MERIT, rounds=200, runs=8, seed=1, jobs=jobs)
+        for jobs in (1, 2, 1, 2)
+    ]
+    one = simulate(Stateful(), WORLD, MERIT, rounds=200, runs=[5], seed=1)
+    for result in found:
+        assert result.exposure.tobytes() == found[0].exposure.tobytes()
+        assert result.reward_regret.tobytes() == found[0].reward_regret.tobytes()
+        assert result.exposure[5].tolist() == one.exposure[0].tolist()
+    assert policy.rewards.tolist() == [1.0, 1.0]
+    assert len({run.tobytes() for run in found[0].exposure}) == 8
+
+
+class Drifting:
+    """A world that keeps the number of its round in itself: the means swap half way."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+
+    def draw(self, rng: np.random.Generator) -> int:
+        self.rounds += 1
+        return int(self.rounds > 50)
+
+    def arms_of(self, example: int) -> Any:
+        return np.arange(2)
+
+    def contexts_of(self, example: int) -> Any:
+        return np.zeros((2, 0))
+
+    def means_of(self, example: int) -> Any:
+        return np.array([0.2, 0.8]) if example == 0 else np.array([0.8, 0.2])
+
+    def reward_of(self, example: int, arm: int, rng: np.random.Generator) -> float:
+        return float(self.means_of(example)[arm])
+
+
+@pytest.mark.filterwarnings("ignore:Numba cannot compile")
+def test_a_world_that_keeps_its_round_begins_anew_in_each_run() -> None:
+    world = Drifting()
+    policy = FairXEG(MERIT, 0.1)
+    found = [simulate(policy, world, MERIT, rounds=100, runs=4, seed=1, jobs=j) for j in (1, 2)]
+    assert found[0].fairness_regret.tobytes() == found[1].fairness_regret.tobytes()
+    alone = simulate(policy, Drifting(), MERIT, rounds=100, runs=[3], seed=1)
+    assert found[0].fairness_regret[3].tolist() == alone.fairness_regret[0].tolist()
+    assert world.rounds == 0

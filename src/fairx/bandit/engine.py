@@ -34,9 +34,9 @@ class Engine:
         self.policy, self.arms, self.dimension, self.seed = policy, arms, dimension, seed
         keys = streams(seed, 0)
         self._keys = np.array(keys.policy), np.array(keys.choice)
-        self._kernel = inner_form(policy)
-        self._ours = self._kernel is policy
-        self._state = started(self._kernel, arms, dimension, self._generator(0))
+        inner = inner_form(policy)
+        self._ours = inner is policy
+        self._kernel, self._state = started(inner, arms, dimension, self._generator(0))
         self._prepare()
 
     @property
@@ -51,7 +51,7 @@ class Engine:
         """
         if not self._ours:  # a policy of others, as it is
             rng = self._generator(number)
-            out[:] = self.policy.probabilities(self.state, arms, contexts, rng)
+            out[:] = self._kernel.policy.probabilities(self.state, arms, contexts, rng)
             check_distribution(out)
             return int(choose(out, rng.random()))
         if self._decide is None:
@@ -62,7 +62,7 @@ class Engine:
     def learn(self, arm: int, context: Vector, reward: float) -> None:
         """Let the policy learn from a reward of `arm`."""
         if not self._ours:
-            self.policy.learn(self.state, arm, context, reward)
+            self._kernel.policy.learn(self.state, arm, context, reward)
             return
         if self._decide is None:
             self._compile()
@@ -72,7 +72,9 @@ class Engine:
         """Give the state room for one more arm, and keep all that was learned."""
         before = self.parts()
         self.arms += 1
-        self._state = started(self._kernel, self.arms, self.dimension, self._generator(0))
+        start = self._kernel.start if self._ours else self._kernel.policy.start
+        new = start(self.arms, self.dimension)
+        self._state = new if self._ours else self._state._replace(inner=new)
         for name, part in self.parts().items():
             part[tuple(slice(0, size) for size in before[name].shape)] = before[name]
         self._prepare()

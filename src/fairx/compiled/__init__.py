@@ -5,6 +5,7 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 `entry` compiles a loop for the records it is given.
 """
 
+from .copying import own_copy
 from .entries import Entry, cache_directory, direct, entry, interpreted
 from .lowering import code_of, lowered
 from .records import changed, record
@@ -23,6 +24,7 @@ __all__ = [
     "load",
     "lowered",
     "outlined",
+    "own_copy",
     "record",
     "vector_kernel",
 ]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairx.compiled import own_copy
 from fairx.types import Indices, Matrix, Vector
 
 DOORS = ("draw", "arms_of", "contexts_of", "means_of", "reward_of")
@@ -65,4 +66,4 @@ def wrapped(environment: Any, rng: np.random.Generator) -> ForeignWorld:
             message = f"environment must have {', '.join(DOORS)}, but {environment!r} has no {door}"
             raise TypeError(message)
     shape = environment.size() if hasattr(environment, "size") else environment.contexts_of(0).shape
-    return ForeignWorld(environment, rng, np.zeros((1, *shape)))
+    return ForeignWorld(own_copy(environment), rng, np.zeros((1, *shape)))

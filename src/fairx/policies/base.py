@@ -78,19 +78,35 @@ def absorb_once(policy, state, arm, context, reward, work):  # type: ignore[no-u
 
 
 def inner_form(policy: Any) -> Any:
-    """Return what the loops call: the policy itself if it is ours, or a record that wraps it."""
+    """Return what the loops call: the policy itself if it has an inner form, or a record that wraps it.
+
+    A subclass that overrides `probabilities` or `learn` alone is wrapped: what it inherits of the
+    inner form is not what it does.
+    """
     if hasattr(policy, "propose") and hasattr(policy, "absorb"):
-        return policy
+        inner, doors = _depth(policy, "propose", "absorb"), _depth(policy, "probabilities", "learn")
+        if inner <= doors:
+            return policy
     from .foreign import wrapped
 
     return wrapped(policy)
 
 
-def started(kernel: Any, arms: int, dimension: int, rng: np.random.Generator) -> Any:
-    """Return the state before the first round; `rng` is for policies of others."""
+def _depth(policy: Any, *names: str) -> int:
+    """Return how far up its bases a policy has the first of these methods."""
+    bases = type(policy).__mro__
+    return min((i for i, base in enumerate(bases) if vars(base).keys() & names), default=len(bases))
+
+
+def started(kernel: Any, arms: int, dimension: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return the inner form for one run and its state before the first round.
+
+    A policy of others is copied, for it may keep state in itself, and has `rng` for its own.
+    """
     if hasattr(kernel, "start_with"):
-        return kernel.start_with(arms, dimension, rng)
-    return kernel.start(arms, dimension)
+        own = kernel.for_one_run()
+        return own, own.start_with(arms, dimension, rng)
+    return kernel, kernel.start(arms, dimension)
 
 
 def deploy(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairx.compiled import kernel
+from fairx.compiled import kernel, own_copy
 from fairx.types import Indices, Matrix, Vector
 
 
@@ -22,6 +22,10 @@ class Foreign(NamedTuple):
     """A policy with `start`, `probabilities` and `learn` alone, as the loops want it."""
 
     policy: Any
+
+    def for_one_run(self) -> Foreign:
+        """Return a copy, whose policy may keep its state in itself."""
+        return Foreign(own_copy(self.policy))
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for nothing: the policy draws from its own generator."""

@@ -124,7 +124,7 @@ class _Run:
         """Return the records that the loop is compiled for, and its other arguments, all new."""
         log, kernel = self.log, self.kernel
         rng = generator_of(self.seed, self.run, own=True)
-        state = started(kernel, log.arms, log.dimension, rng)
+        kernel, state = started(kernel, log.arms, log.dimension, rng)
         normals, work = kernel.needs(np.asarray(log.pools).shape[1], log.dimension)
         self.tally, contexts = buffers(log, self.marks, normals, work)
         # Not one that draws from a generator of its own, as a policy of others may.

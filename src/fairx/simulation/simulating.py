@@ -96,7 +96,8 @@ class _Run:
         kernel, environment, judge = self.records
         world = world_of(environment, generator_of(self.seed, self.run))
         arms, dimension = world.features.shape[1:]
-        state = started(kernel, arms, dimension, generator_of(self.seed, self.run, own=True))
+        rng = generator_of(self.seed, self.run, own=True)
+        kernel, state = started(kernel, arms, dimension, rng)
         self.tally = new_tally(self.marks, arms, *kernel.needs(arms, dimension))
         return (kernel, state, world, judge), (streams(self.seed, self.run), self.tally)
 
