@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import difflib
 import json
 import math
 import shlex
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import fairx
+from fairx import rules
 from fairx.logs import COLUMNS, read
 from fairx.merit import Affine, Exponential, Logistic, Merit, Power
 
@@ -116,8 +116,7 @@ def merit(words: str) -> Merit:
     """
     kind, _, numbers = words.partition(":")
     if kind not in MERITS:
-        near = difflib.get_close_matches(kind, MERITS, n=1)
-        hint = f": did you mean {near[0]!r}?" if near else ""
+        hint = rules.nearest(kind, MERITS)
         raise ValueError(f"merit must be one of {', '.join(MERITS)}, not {kind!r}{hint}")
     fields = MERITS[kind]._fields
     try:
