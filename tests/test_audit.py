@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import itertools
 import json
@@ -32,6 +31,7 @@ from fairx.auditing.shares import Pools, fair_shares, floored, share_box, share_
 from fairx.auditing.tables import text
 from fairx.auditing.tally import Tally
 from fairx.command import audit as command
+from fairx.command.main import parser
 from fairx.types import Vector
 
 MERIT = Exponential(2)
@@ -572,9 +572,7 @@ def test_names_are_harmless(written: Path) -> None:
 
 
 def run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    command.add_to(parser.add_subparsers(required=True))
-    options = parser.parse_args(["audit", *words])
+    options = parser().parse_args(["audit", *words])
     status: int = options.run(options)
     return status
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from collections.abc import Callable
@@ -718,11 +717,9 @@ def test_pieces_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    from fairx.command import evaluate as command
+    from fairx.command.main import parser
 
-    parser = argparse.ArgumentParser()
-    command.add_to(parser.add_subparsers())
-    options = parser.parse_args(["evaluate", *arguments])
+    options = parser().parse_args(["evaluate", *arguments])
     status: int = options.run(options)
     return status
 

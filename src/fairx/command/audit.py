@@ -28,11 +28,9 @@ MERITS: dict[str, Any] = {
 }
 
 
-def add_to(subparsers: Any) -> None:
-    """Add the subcommand."""
-    audit = subparsers.add_parser(
-        "audit", help="compare exposure with merit in a log", description=DESCRIPTION
-    )
+def add_audit(audit: argparse.ArgumentParser) -> None:
+    """Add what the subcommand takes."""
+    audit.description = DESCRIPTION
     audit.add_argument("log", metavar="LOG", help="a .parquet, .csv or .jsonl file, or a folder")
     audit.add_argument(
         "--merit", required=True, metavar="KIND:NUMBERS", type=_merit_option,

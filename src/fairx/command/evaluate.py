@@ -19,11 +19,9 @@ proportion to the merit exp(10 m) of each arm's mean reward m in the log."""
 COLUMNS = ("arm", "reward", "propensity", "candidates", "probabilities", "context", "time")
 
 
-def add_to(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = subparsers.add_parser(
-        "evaluate", help="evaluate a policy from the log of another", description=DESCRIPTION
-    )
+def add_evaluate(parser: argparse.ArgumentParser) -> None:
+    """Add what the subcommand takes."""
+    parser.description = DESCRIPTION
     parser.add_argument("log", metavar="LOG", help="a file or folder: Parquet, CSV, JSON lines")
     parser.add_argument("--policy", required=True, help="uniform, fair:MERIT:NUMBER, or a file")
     parser.add_argument("--estimator", default="snips", help="ips, snips (default), dm, dr, replay")
