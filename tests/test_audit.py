@@ -22,14 +22,14 @@ from test_report import Page
 
 from fairx import Affine, Exponential, Logistic, Power, fair_probabilities, logs
 from fairx.auditing import Audit, audit
-from fairx.auditing.always_valid import Box
+from fairx.auditing.always_valid import Intervals
 from fairx.auditing.concentration import gini
 from fairx.auditing.lines import POWERS, lines
 from fairx.auditing.merits import described, estimated
 from fairx.auditing.page import write_audit
 from fairx.auditing.shares import Pools, fair_shares, floored, share_box, share_errors
+from fairx.auditing.sums import LogSums
 from fairx.auditing.tables import text
-from fairx.auditing.tally import Tally
 from fairx.command import audit as command
 from fairx.command.main import parser
 from fairx.types import Vector
@@ -145,7 +145,7 @@ def test_the_box_is_the_extreme_over_all_corners(drawn: Any) -> None:
     arm = np.array([a for arms in sets for a in sorted(arms)])
     pools = Pools(pool, arm, np.array(counts[: len(sets)], float), floor)
     labels = np.array(groups)
-    found = share_box(pools, Box(low, high), labels)
+    found = share_box(pools, Intervals(low, high), labels)
     corners = [
         np.bincount(labels, slow_shares(sets, counts, np.array(corner), floor), labels.max() + 1)
         for corner in itertools.product(*zip(low.tolist(), high.tolist(), strict=True))
@@ -170,8 +170,8 @@ def slow_shares(
 def test_a_steep_merit_loses_no_digits() -> None:
     """The best arm takes nearly all; what the others have together must not cancel."""
     pools = Pools(np.zeros(3, int), np.arange(3), np.array([1.0]))
-    logs_ = Box(np.array([0.0, -60.0, -61.0]), np.array([0.0, -60.0, -61.0]))
-    found = share_box(pools, Box(np.array([-60.0, -60, -61]), logs_.high), np.arange(3))
+    logs_ = Intervals(np.array([0.0, -60.0, -61.0]), np.array([0.0, -60.0, -61.0]))
+    found = share_box(pools, Intervals(np.array([-60.0, -60, -61]), logs_.high), np.arange(3))
     assert found.low[0] == pytest.approx(1 / (2 + math.exp(-1)))
     assert found.low[1] == pytest.approx(math.exp(-60), rel=1e-9)
 
@@ -313,7 +313,9 @@ def test_a_floor_of_one_over_k_makes_all_equal(size: int, number: int, seed: int
     )
     logs_ = rng.uniform(-40, 40, number * size)
     expected = np.repeat(pools.decisions, size) / pools.decisions.sum() / size
-    box = share_box(pools, Box(logs_, logs_ + rng.uniform(0, 9, logs_.size)), np.arange(logs_.size))
+    box = share_box(
+        pools, Intervals(logs_, logs_ + rng.uniform(0, 9, logs_.size)), np.arange(logs_.size)
+    )
     for shares in (fair_shares(pools, logs_), *box):
         np.testing.assert_allclose(shares, expected, rtol=0, atol=1e-15)
 
@@ -402,12 +404,12 @@ def test_a_single_arm_is_fairly_treated() -> None:
     assert (line.exposure, line.fair_share, line.verdict) == (1.0, 1.0, "unclear")
 
 
-def tally_of(shows: Vector, sums: Vector, exposure: Vector | None) -> Tally:
+def tally_of(shows: Vector, sums: Vector, exposure: Vector | None) -> LogSums:
     """Return the tally of a log with all arms on offer."""
     arms, nothing = len(shows), np.zeros(len(shows))
     pools = Pools(np.zeros(arms, int), np.arange(arms), np.array([shows.sum()]))
-    return Tally(
-        arms=list(range(arms)), shows=shows, rewards=shows, sums=sums, squares=sums,
+    return LogSums(
+        arms=list(range(arms)), shows=shows, rewards=shows, reward_sums=sums, squares=sums,
         exposure=exposure, inverse=None, spread=nothing, late=None, delays=nothing, least=0.0,
         most=1.0, start=0.0, stop=0.0, pools=pools, rows=int(shows.sum()), problems={},
     )  # fmt: skip

@@ -64,8 +64,9 @@ def audit(
     """
     try:
         from .judging import judged
+        from .prepared import prepared
         from .shares import floored
-        from .tally import tallied
+        from .sums import log_sums
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
     if not 0 < alpha < 1:
@@ -79,12 +80,13 @@ def audit(
     found = log if isinstance(log, Log) else read(log, columns)
     if "reward" not in found.columns:
         raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
-    tally = tallied(found, float(late))
-    if tally.least < low or tally.most > high:
-        worst = tally.least if tally.least < low else tally.most
+    tables = prepared(found, float(late))
+    sums = log_sums(tables)
+    if sums.least < low or sums.most > high:
+        worst = sums.least if sums.least < low else sums.most
         raise ValueError(
             f"rewards must be from {low:g} to {high:g}, not {worst:g}: "
             "give their range as rewards=(low, high) or --rewards LOW HIGH"
         )
-    tally = tally._replace(pools=floored(tally.pools, floor))
-    return judged(found, tally, merit, groups or {}, alpha, (low, high))
+    sums = sums._replace(pools=floored(sums.pools, floor))
+    return judged(tables, sums, merit, groups or {}, alpha, (low, high))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from fairx import rules
 from fairx.compiled import changed
+from fairx.logs import Log
 from fairx.types import Indices
 
 from . import arrow
@@ -86,19 +87,20 @@ def from_table(
     (('a', 'b'), [[0, 1]])
     """
     problems: dict[str, int] = {}
-    if hasattr(type(table), "connection"):  # a log: of its kind, since tables have columns so named
-        problems, table = table.problems(), _valid(table)
+    if isinstance(table, Log):
+        there = [name for name in COLUMNS if name in NEEDED or name in table.columns]
+        problems, table = table.problems(), table.in_order(there)
     called = _called(table, dict(columns or {}))
     seen: dict[Any, None] = dict.fromkeys(names)
     units, nulls, decisions = [], dict.fromkeys(called, 0), 0
     for batch in _batches(table, called):
         decisions += len(batch["arm"])
         nulls = {name: nulls[name] + column.null_count for name, column in batch.items()}
-        there = [
+        arms_of = [
             batch["arm"],
             *([arrow.elements(batch["candidates"])[0]] if "candidates" in batch else []),
         ]
-        seen |= dict.fromkeys(arm for column in there for arm in column.unique().to_pylist())
+        seen |= dict.fromkeys(arm for column in arms_of for arm in column.unique().to_pylist())
         units += [batch["unit"]] if "unit" in batch else []
     rules.count("the number of decisions", decisions)
     _refuse_gaps(called, nulls, decisions, missing)
@@ -106,14 +108,6 @@ def from_table(
     arms = tuple(names) if names else tuple(sorted(arm for arm in seen if arm is not None))
     codes = arrow.codes(units) if "unit" in kept else None
     return Table(table, kept, arms, decisions, codes, missing, problems)
-
-
-def _valid(log: Any) -> Any:
-    """Return the valid rows of a log, in the order of time."""
-    names = [name for name in COLUMNS if name in NEEDED or name in log.columns]
-    order = "ORDER BY time, row" if "time" in log.columns else ""
-    log.query("SELECT 1 AS done")  # ends what was read in part: DuckDB has one open at a time
-    return log.connection.sql(f"SELECT {', '.join(names)} FROM valid {order}")
 
 
 def _called(table: Any, given: dict[str, str]) -> dict[str, str]:
