@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairx import Exponential, FairXTS, OptimalFair, Uniform, fair_probabilities
+from fairx import Exponential, FairXTS, OptimalFair, Uniform, fair_probabilities, logs
 from fairx.evaluation import (
     Logged,
     confidence_sequence,
@@ -711,6 +711,36 @@ def test_pieces_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     for one, estimator in zip(whole, WEIGHTED, strict=True):
         again = evaluate(log, policy, estimator)
         assert (again.reward, again.low) == pytest.approx((one.reward, one.low), abs=1e-12)
+
+
+def rounded_log(total: float) -> dict[str, list[Any]]:
+    """Return columns of a log whose probabilities sum to `total`."""
+    rows = [[0.5, 0.3, total - 0.8]] * 4
+    return {
+        "arm": ["a", "b", "c", "a"],
+        "candidates": [["a", "b", "c"]] * 4,
+        "probabilities": rows,
+        "propensity": [0.5, 0.3, total - 0.8, 0.5],
+        "reward": [1.0, 0.0, 1.0, 0.0],
+    }
+
+
+@pytest.mark.parametrize("total", [1.00005, 0.99995, 1.0001, 0.9999, 1.001, 0.999])
+def test_what_the_log_takes_for_rounding_is_evaluated(total: float) -> None:
+    pytest.importorskip("duckdb")
+    pa = pytest.importorskip("pyarrow")
+    log = logs.read(pa.table(rounded_log(total)), strict=True)
+    assert evaluate(log, {"a": 0.5, "b": 0.5}, "ips").decisions == 4
+
+
+@pytest.mark.parametrize("total", [1.0011, 0.9989])
+def test_what_the_log_takes_for_a_mistake_is_refused(total: float) -> None:
+    pytest.importorskip("duckdb")
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(rounded_log(total))
+    assert logs.read(table).problems() == {"probabilities not a distribution": 4}
+    with pytest.raises(ValueError, match="probabilities must be not negative, sum to 1"):
+        evaluate(from_table(table), {"a": 0.5, "b": 0.5})
 
 
 # The command

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
+from fairx.logs.problems import SUM
 from fairx.types import Indices, Matrix, Vector
 
-from .checking import ROUNDING
 from .logged import Logged, Source
 
 Target = Callable[[Logged, int], npt.ArrayLike]  # of decisions from a number on, for each slot
@@ -43,7 +43,7 @@ def probabilities(wanted: Target, piece: Logged, start: int) -> Matrix:
     slots = piece.slots()
     hint = "one row per decision, one column per candidate"
     found = rules.array("the policy's probabilities", wanted(piece, start), slots.shape, hint)
-    wrong = np.abs(found.sum(axis=1) - 1) > ROUNDING
+    wrong = np.abs(found.sum(axis=1) - 1) > SUM
     wrong |= (np.where(slots < 0, -np.abs(found), found) < 0).any(axis=1)
     if wrong.any():
         where = int(np.flatnonzero(wrong)[0])
@@ -83,7 +83,7 @@ def _constant(shares: Mapping[Any, float], names: Any) -> Target:
             f"probability on {arms}: neither shown nor on offer there"
         )
     each = np.array([*(shares.get(name, 0.0) for name in names), 0.0])  # the last: no candidate
-    if abs(each.sum() - 1) > ROUNDING or each.min() < 0:
+    if abs(each.sum() - 1) > SUM or each.min() < 0:
         rule = "not negative and sum to 1"
         raise ValueError(f"the policy's probabilities must be {rule}, not {dict(shares)}")
 
