@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from test_report import Page
 
-from fairx import Affine, Exponential, Logistic, Power, fair_probabilities, logs
+from fairx import Affine, Exponential, Logistic, PiecewiseLinear, Power, fair_probabilities, logs
 from fairx.auditing import Audit, audit
 from fairx.auditing.always_valid import Intervals
 from fairx.auditing.concentration import gini
@@ -30,7 +30,7 @@ from fairx.auditing.page import write_audit
 from fairx.auditing.shares import Pools, fair_shares, floored, share_box, share_errors
 from fairx.auditing.sums import LogSums
 from fairx.auditing.tables import text
-from fairx.command import audit as command
+from fairx.command import merits as spelled
 from fairx.command.main import parser
 from fairx.types import Vector
 
@@ -628,11 +628,13 @@ def test_the_same_log_as_text_gives_the_same_audit(table: pd.DataFrame, tmp_path
         ("exponential:10", Exponential(10)),
         ("affine:2,0.5", Affine(2, 0.5)),
         ("power:2,1", Power(2, 1)),
+        ("power:2:1", Power(2, 1)),
         ("logistic:5,0.5", Logistic(5, 0.5)),
+        ("piecewise:0=1,0.5=1,1=3", PiecewiseLinear((0, 0.5, 1), (1, 1, 3))),
     ],
 )
 def test_merits_by_name(words: str, expected: Any) -> None:
-    assert command.merit(words) == expected
+    assert spelled.merit(words) == expected
 
 
 @pytest.mark.parametrize(
@@ -641,12 +643,19 @@ def test_merits_by_name(words: str, expected: Any) -> None:
         ("exponentail:1", "did you mean 'exponential'"),
         ("affine:1", "merit must be affine:SLOPE,INTERCEPT, not 'affine:1'"),
         ("power:x,1", "merit must be power:EXPONENT,OFFSET"),
+        (
+            "piecewise:0=1,1",
+            "merit must be piecewise:MEAN=MERIT,MEAN=MERIT,..., not 'piecewise:0=1,1'",
+        ),
+        ("piecewise:0=1", "knots and values must be of one length, at least 2, not 1 and 1"),
+        ("affine", "merit must be affine:SLOPE,INTERCEPT, not 'affine'"),
+        ("power:1=2,3", "merit must be power:EXPONENT,OFFSET"),
         ("exponential:-1", "steepness must be at least 0"),
     ],
 )
 def test_wrong_merits_are_explained(words: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        command.merit(words)
+        spelled.merit(words)
 
 
 def test_a_log_can_be_read_once_and_audited_often(table: pd.DataFrame) -> None:

@@ -794,5 +794,9 @@ def test_the_command_makes_a_fair_policy(csv_log: Path, capsys: pytest.CaptureFi
     (csv_log.parent / "wrong.json").write_text("[1, 2]")
     with pytest.raises(ValueError, match="must hold arms and probabilities alone"):
         run([*fair, "--policy", str(csv_log.parent / "wrong.json")])
-    with pytest.raises(ValueError, match="fair:exponential:STEEPNESS"):
-        run([*fair, "--policy", "fair:steep:1"])
+    for merit in ("affine:1,0.5", "power:1:0.5", "logistic:2,0.5", "piecewise:0=1,1=2"):
+        assert run([*fair, "--policy", f"fair:{merit}"]) == 0
+    with pytest.raises(ValueError, match="not 'powr': did you mean 'power'"):
+        run([*fair, "--policy", "fair:powr:1"])
+    with pytest.raises(ValueError, match="merit must be power:EXPONENT,OFFSET, not 'power:1'"):
+        run([*fair, "--policy", "fair:power:1"])

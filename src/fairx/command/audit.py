@@ -13,19 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import fairx
-from fairx import rules
 from fairx.logs import COLUMNS, read
-from fairx.merit import Affine, Exponential, Logistic, Merit, Power
+
+from . import merits
 
 DESCRIPTION = """\
 Compare the exposure of each arm in a decision log with the share that its merit earns, print a
 table, and write OUT/index.html, OUT/audit.json and OUT/audit.csv."""
-MERITS: dict[str, Any] = {
-    "exponential": Exponential,
-    "affine": Affine,
-    "power": Power,
-    "logistic": Logistic,
-}
 
 
 def add_audit(audit: argparse.ArgumentParser) -> None:
@@ -33,9 +27,7 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
     audit.description = DESCRIPTION
     audit.add_argument("log", metavar="LOG", help="a .parquet, .csv or .jsonl file, or a folder")
     audit.add_argument(
-        "--merit", required=True, metavar="KIND:NUMBERS", type=_merit_option,
-        help="exponential:STEEPNESS, affine:SLOPE,INTERCEPT, power:EXPONENT,OFFSET or "
-        "logistic:STEEPNESS,MIDPOINT",
+        "--merit", required=True, metavar="KIND:NUMBERS", type=merits.option, help=merits.HELP,
     )  # fmt: skip
     names = audit.add_argument_group("columns of the log, where they have other names")
     for name, words in COLUMNS.items():
@@ -99,39 +91,6 @@ def run(options: argparse.Namespace) -> int:
     }
     print(f"report: {write_audit(found, options.out, about).resolve()}")
     return 0
-
-
-def merit(words: str) -> Merit:
-    """Return the merit that a text names.
-
-    Examples
-    --------
-    >>> merit("exponential:10"), merit("affine:2,0.5")
-    (Exponential(steepness=10.0), Affine(slope=2.0, intercept=0.5))
-    >>> merit("exponentail:10")
-    Traceback (most recent call last):
-    ValueError: merit must be one of exponential, affine, power, logistic, not 'exponentail': did you mean 'exponential'?
-    """
-    kind, _, numbers = words.partition(":")
-    if kind not in MERITS:
-        hint = rules.nearest(kind, MERITS)
-        raise ValueError(f"merit must be one of {', '.join(MERITS)}, not {kind!r}{hint}")
-    fields = MERITS[kind]._fields
-    try:
-        values = [float(number) for number in numbers.split(",")]
-    except ValueError:
-        values = []
-    if len(values) != len(fields):
-        raise ValueError(f"merit must be {kind}:{','.join(fields).upper()}, not {words!r}")
-    found: Merit = MERITS[kind](*values)
-    return found
-
-
-def _merit_option(words: str) -> Merit:
-    try:
-        return merit(words)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _columns(options: argparse.Namespace) -> dict[str, str]:

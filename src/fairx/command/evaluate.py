@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from . import merits
+
 DESCRIPTION = """\
 Estimate the reward and the exposure of a policy from the log of another one. POLICY is "uniform";
-a file ARM,PROBABILITY (.csv) or {"ARM": PROBABILITY} (.json); or "fair:exponential:10": exposure in
-proportion to the merit exp(10 m) of each arm's mean reward m in the log."""
+a file ARM,PROBABILITY (.csv) or {"ARM": PROBABILITY} (.json); or "fair:MERIT", such as
+"fair:exponential:10": exposure in proportion to the merit exp(10 m) of each arm's mean reward m in the
+log. A merit is as for fairx audit."""
 COLUMNS = ("arm", "reward", "propensity", "candidates", "probabilities", "context", "time")
 
 
@@ -23,7 +26,9 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     """Add what the subcommand takes."""
     parser.description = DESCRIPTION
     parser.add_argument("log", metavar="LOG", help="a file or folder: Parquet, CSV, JSON lines")
-    parser.add_argument("--policy", required=True, help="uniform, fair:MERIT:NUMBER, or a file")
+    parser.add_argument(
+        "--policy", required=True, help=f"uniform, a file, or fair:MERIT: {merits.HELP}"
+    )
     parser.add_argument("--estimator", default="snips", help="ips, snips (default), dm, dr, replay")
     parser.add_argument(
         "--interval", default="normal", help="normal (default), bootstrap, sequence"
@@ -76,7 +81,7 @@ def _policy(options: argparse.Namespace, source: Any) -> tuple[Any, Any, tuple[s
     from fairx import OptimalFair, Uniform
     from fairx.evaluation import mean_rewards, split
 
-    kind, _, merit = options.policy.partition(":")
+    kind, _, words = options.policy.partition(":")
     if options.split and kind != "fair":
         raise ValueError(f"--split must be left out for --policy {kind}: it learns nothing")
     if kind == "uniform":
@@ -84,22 +89,9 @@ def _policy(options: argparse.Namespace, source: Any) -> tuple[Any, Any, tuple[s
     if kind == "fair":
         known, rest = split(source, options.split) if options.split else (source, source)
         caution = "the fair policy's means are from the decisions it is evaluated on: use --split"
-        policy = OptimalFair(_merit(merit), mean_rewards(known))
+        policy = OptimalFair(merits.merit(words), mean_rewards(known))
         return policy, rest, () if options.split else (caution,)
     return _from_file(Path(options.policy), source.names), source, ()
-
-
-def _merit(text: str) -> Any:
-    """Return the merit function that exponential:10 and the like stand for."""
-    from fairx import merit
-
-    name, *numbers = text.split(":")
-    kinds = {kind.__name__.lower(): kind for kind in (merit.Exponential, merit.Power)}
-    try:
-        return kinds[name](*map(float, numbers))
-    except (KeyError, TypeError, ValueError) as error:
-        rule = "fair:exponential:STEEPNESS or fair:power:EXPONENT:OFFSET"
-        raise ValueError(f"--policy must be {rule}, not fair:{text} ({error})") from error
 
 
 def _from_file(path: Path, names: Sequence[Any]) -> dict[Any, float]:
