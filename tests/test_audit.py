@@ -499,8 +499,8 @@ def test_gini() -> None:
     ("settings_", "message"),
     [
         ({"alpha": 0.0}, "alpha must be between 0 and 1"),
-        ({"rewards": (1.0, 0.0)}, "must be positive"),
-        ({"rewards": (0.0, 0.5)}, "rewards must be from 0 to 0.5, not 1: give their range"),
+        ({"reward_range": (1.0, 0.0)}, "must be positive"),
+        ({"reward_range": (0.0, 0.5)}, "rewards must be from 0 to 0.5, not 1: give their range"),
         ({"groups": {"nobody": "x"}}, "groups must name arms of the log, not 'nobody'"),
         ({"floor": 0.3}, "floor must be at most 1 / 4, not 0.3: the log has decisions among 4"),
         ({"floor": -0.1}, "floor must be a number from 0 to 1, not -0.1"),
@@ -656,6 +656,18 @@ def test_merits_by_name(words: str, expected: Any) -> None:
 def test_wrong_merits_are_explained(words: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         spelled.merit(words)
+
+
+def test_the_range_of_rewards_by_its_old_name(table: pd.DataFrame, tmp_path: Path) -> None:
+    expected = audit(table, MERIT, reward_range=(-1, 2))
+    with pytest.warns(DeprecationWarning, match="rewards= is now reward_range="):
+        found = audit(table, MERIT, rewards=(-1, 2))
+    assert (found.lowest_reward, found.lines) == (-1, expected.lines)
+    table.to_parquet(tmp_path / "log.parquet")
+    for name in ("--reward-range", "--rewards"):
+        words = [name, "-1", "2", "--out", str(tmp_path / name)]
+        assert run(str(tmp_path / "log.parquet"), "--merit", "exponential:2", *words) == 0
+        assert json.loads((tmp_path / name / "audit.json").read_text())["lowest_reward"] == -1
 
 
 def test_a_log_can_be_read_once_and_audited_often(table: pd.DataFrame) -> None:

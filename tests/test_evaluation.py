@@ -70,7 +70,9 @@ def made_log(
 
 
 def random_target(log: Logged, seed: int) -> np.ndarray[Any, Any]:
-    shares = np.random.default_rng([seed, 1]).random(log.slots().shape) * (log.slots() >= 0)
+    shares = np.random.default_rng([seed, 1]).random(log.all_candidates().shape) * (
+        log.all_candidates() >= 0
+    )
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
@@ -165,7 +167,7 @@ def test_replay_allows_for_the_size_of_the_pool() -> None:
 
 def slow(log: Logged, policy: Any, estimator: str, folds: int, ridge: float) -> float:
     """Return the published definitions, row by row."""
-    slots, rows = log.slots(), len(log.arms)
+    slots, rows = log.all_candidates(), len(log.arms)
 
     def row(i: int, slot: int) -> Any:
         if log.contexts is None:
@@ -252,10 +254,10 @@ def _direct_terms(log: Logged, policy: Any) -> tuple[float, Callable[[int], floa
 def test_the_logging_policy_itself_brings_the_mean_reward(seed: int, pools: bool) -> None:
     log = made_log(seed, pools=pools)
     rng = np.random.default_rng(seed)
-    own = rng.random(log.slots().shape) * (log.slots() >= 0)
-    own[np.arange(40), log.places()] = 0
+    own = rng.random(log.all_candidates().shape) * (log.all_candidates() >= 0)
+    own[np.arange(40), log.positions()] = 0
     own *= ((1 - log.propensities) / own.sum(axis=1))[:, None]
-    own[np.arange(40), log.places()] = log.propensities
+    own[np.arange(40), log.positions()] = log.propensities
     for estimator in ("ips", "snips"):
         found = evaluate(log, own, estimator, max_unsupported=1)
         assert found.reward == pytest.approx(log.rewards.mean(), abs=1e-12)
@@ -296,7 +298,7 @@ def test_exposures_sum_to_one(seed: int, pools: bool) -> None:
     policy = random_target(log, seed)
     found = evaluate(log, policy, max_unsupported=1)
     assert found.exposures.sum() == pytest.approx(1, abs=1e-12)
-    wanted = [float(policy[log.slots() == arm].sum()) / 40 for arm in range(4)]
+    wanted = [float(policy[log.all_candidates() == arm].sum()) / 40 for arm in range(4)]
     assert found.exposures == pytest.approx(wanted, abs=1e-12)
 
 
@@ -309,7 +311,7 @@ def test_the_doubly_robust_estimate_has_the_others_as_limits(seed: int) -> None:
     assert log.contexts is not None
     true = np.array([0.3, -0.6])
     values = log.contexts @ true
-    exact = log._replace(rewards=values[np.arange(40), log.places()])
+    exact = log._replace(rewards=values[np.arange(40), log.positions()])
     wanted = float((policy * values).sum(axis=1).mean())
     for estimator in ("dm", "dr"):
         found = evaluate(exact, policy, estimator, ridge=1e-12, max_unsupported=1)
@@ -396,13 +398,13 @@ def test_a_policy_with_contexts_sees_each_candidate() -> None:
     state = policy.start(3, 2)
     assert log.contexts is not None
     for i in range(30):
-        policy.learn(state, int(log.arms[i]), log.contexts[i, log.places()[i]], log.rewards[i])
+        policy.learn(state, int(log.arms[i]), log.contexts[i, log.positions()[i]], log.rewards[i])
     found = evaluate(log, policy, state=state, max_unsupported=1)
-    rng, rows = np.random.default_rng(0), np.zeros(log.slots().shape)
+    rng, rows = np.random.default_rng(0), np.zeros(log.all_candidates().shape)
     for i in range(30):
-        there = log.slots()[i] >= 0
+        there = log.all_candidates()[i] >= 0
         rows[i, there] = policy.probabilities(
-            state, log.slots()[i, there], log.contexts[i, there], rng
+            state, log.all_candidates()[i, there], log.contexts[i, there], rng
         )
     assert found.reward == pytest.approx(evaluate(log, rows, max_unsupported=1).reward, abs=1e-12)
 
@@ -505,7 +507,7 @@ def test_a_log_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -
         ([0.5, 0.5], {"interval": "wide"}, "interval must be one of"),
         ([0.5, 0.5], {"interval": "sequence"}, "must be asked of estimator='ips', not 'snips'"),
         ([0.5, 0.5], {"interval": "bootstrap"}, "seed .the bootstrap draws at random. must be"),
-        ([0.5, 0.5], {"level": 1.0}, "level must be a number from 0.5 to 1"),
+        ([0.5, 0.5], {"alpha": 0.0}, "alpha must be a number from 1e-12 to 0.5"),
         ([0.5, 0.5], {"estimator": "replay"}, "uniform over the candidates for replay"),
         ([0.5, 0.5], {"estimator": "ips", "interval": "sequence"}, "rewards must be from 0 to 1"),
     ],
@@ -599,6 +601,22 @@ def test_sequences_refuse(options: dict[str, Any], message: str) -> None:
         confidence_sequence(np.ones(3), np.ones(3), **options)
 
 
+def test_levels_are_chances_of_error_by_their_old_name() -> None:
+    log = made_log(1, 40, 3)
+    new = evaluate(log, Uniform(), alpha=0.1, max_unsupported=1)
+    assert 1 - new.alpha == new.level == new.to_dict()["level"]
+    with pytest.warns(DeprecationWarning, match="level= is now alpha=, which is 1 - level"):
+        old = evaluate(log, Uniform(), level=0.9, max_unsupported=1)
+    assert (old.low, old.high, old.alpha) == pytest.approx((new.low, new.high, 0.1))
+    ones = np.ones(40)
+    with pytest.warns(DeprecationWarning, match="level= is now alpha="):
+        before = confidence_sequence(ones, ones, level=0.9)
+    assert before.lows == pytest.approx(confidence_sequence(ones, ones, alpha=0.1).lows)
+    with pytest.raises(ValueError, match=r"alpha must be a number from 1e-12 to 0.5, not 0.9"):
+        confidence_sequence(ones, ones, 0.9)
+    assert log.slots().tolist() == log.all_candidates().tolist()
+
+
 # Tables
 
 
@@ -607,7 +625,7 @@ def test_a_table_is_the_same_as_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow")
     log = made_log(7, 50, 4, pools=True, width=2)
     log = log._replace(units=np.arange(50) // 3)
-    slots = [[f"arm {arm}" for arm in row if arm >= 0] for row in log.slots()]
+    slots = [[f"arm {arm}" for arm in row if arm >= 0] for row in log.all_candidates()]
     frame = pd.DataFrame(
         {
             "item": [f"arm {arm}" for arm in log.arms],
@@ -791,6 +809,13 @@ def test_the_command_makes_a_fair_policy(csv_log: Path, capsys: pytest.CaptureFi
     with pytest.raises(ValueError, match="--split must be left out for --policy uniform"):
         run([*fair, "--policy", "uniform", "--split", "0.5"])
     assert run([*fair, "--policy", "uniform"]) == 0
+    capsys.readouterr()
+    assert run([*fair, "--alpha", "0.1"]) == 0
+    expected = capsys.readouterr().out
+    with pytest.warns(DeprecationWarning, match="level= is now alpha="):
+        assert run([*fair, "--level", "0.9"]) == 0
+    assert capsys.readouterr().out == expected
+    assert "(90 %: " in expected
     (csv_log.parent / "wrong.json").write_text("[1, 2]")
     with pytest.raises(ValueError, match="must hold arms and probabilities alone"):
         run([*fair, "--policy", str(csv_log.parent / "wrong.json")])

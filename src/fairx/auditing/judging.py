@@ -28,12 +28,12 @@ def judged(
     merit: Merit,
     groups: Mapping[Any, str],
     alpha: float,
-    rewards: tuple[float, float],
+    reward_range: tuple[float, float],
 ) -> Audit:
     """Return the audit of a log with these sums."""
     log, names, exact = tables.log, sums.arms, sums.exposure is not None
     group_of, labels = _grouped(names, groups)
-    merits = estimated(sums, merit, alpha if exact else alpha / 2, rewards)
+    merits = estimated(sums, merit, alpha if exact else alpha / 2, reward_range)
     each = alpha / 2 / (len(names) + len(labels))  # for exposure, where it is not exact
     found = lines(sums, merits, np.arange(len(names)), names, each)
     numbers = np.array([labels.index(group) if group else 0 for group in group_of])
@@ -47,8 +47,8 @@ def judged(
         merit=repr(merit),
         floor=sums.pools.floor,
         alpha=alpha,
-        lowest_reward=rewards[0],
-        highest_reward=rewards[1],
+        lowest_reward=reward_range[0],
+        highest_reward=reward_range[1],
         rows=sums.rows,
         decisions=int(sums.pools.decisions.sum()),
         problems=sums.problems,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from .result import Arm
 from .shares import fair_shares, share_errors
 from .sums import LogSums
 
-NORMAL = 1.959963984540054
+NORMAL = NormalDist().inv_cdf(0.975)
 
 
 class Merits(NamedTuple):
@@ -26,16 +27,18 @@ class Merits(NamedTuple):
     log_box: Intervals
 
 
-def estimated(sums: LogSums, merit: Merit, alpha: float, rewards: tuple[float, float]) -> Merits:
+def estimated(
+    sums: LogSums, merit: Merit, alpha: float, reward_range: tuple[float, float]
+) -> Merits:
     """Return the merits of all arms, with a box that holds all means at once."""
     if not sums.rewards.sum():
         raise ValueError("the log must have a reward, but all are missing")
-    box = always_valid(sums.reward_sums, sums.rewards, alpha / len(sums.arms), *rewards)
+    box = always_valid(sums.reward_sums, sums.rewards, alpha / len(sums.arms), *reward_range)
     overall = (
         sums.reward_sums.sum() / sums.rewards.sum()
     )  # the best guess for an arm without rewards
     means = np.where(sums.rewards > 0, sums.reward_sums / np.maximum(sums.rewards, 1), overall)
-    means = np.clip(means, *rewards)
+    means = np.clip(means, *reward_range)
     logs, *ends = (np.array([merit.log(m) for m in part.tolist()]) for part in (means, *box))
     return Merits(means, box, logs, Intervals(*ends))
 

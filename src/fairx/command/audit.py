@@ -42,8 +42,8 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     audit.add_argument("--alpha", type=float, default=0.05, help="chance of a false alarm (0.05)")
     audit.add_argument(
-        "--rewards", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
-        help="the range that rewards can have (0 1)",
+        "--reward-range", "--rewards", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
+        help="the lowest and highest reward that is possible (0 1)",
     )  # fmt: skip
     audit.add_argument("--late", type=float, default=math.inf, metavar="TIME",
                        help="count rewards that took longer, in the log's unit or in seconds")  # fmt: skip
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         floor=options.floor,
         groups=groups,
         alpha=options.alpha,
-        rewards=tuple(options.rewards),
+        reward_range=tuple(options.reward_range),
         late=options.late,
     )
     for name, count in found.problems.items():

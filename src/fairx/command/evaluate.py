@@ -33,7 +33,8 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interval", default="normal", help="normal (default), bootstrap, sequence"
     )
-    parser.add_argument("--level", type=float, default=0.95, help="of the interval (0.95)")
+    parser.add_argument("--alpha", type=float, default=0.05, help="chance of error (0.05)")
+    parser.add_argument("--level", type=float, help="the old spelling of --alpha: 1 - alpha")
     parser.add_argument(
         "--split", type=float, default=0.0, metavar="SHARE",
         help="estimate the means of a fair policy on this first share of the decisions, and "
@@ -60,8 +61,8 @@ def run(options: argparse.Namespace) -> int:
     source = from_table(logs.read(options.log, given), missing=options.missing)
     policy, source, cautions = _policy(options, source)
     found = evaluate(
-        source, policy, options.estimator, interval=options.interval, level=options.level,
-        max_unsupported=options.max_unsupported, seed=options.seed,
+        source, policy, options.estimator, interval=options.interval, alpha=options.alpha,
+        level=options.level, max_unsupported=options.max_unsupported, seed=options.seed,
     )  # fmt: skip
     found = found._replace(cautions=(*cautions, *found.cautions))
     _show(found)
@@ -107,7 +108,7 @@ def _from_file(path: Path, names: Sequence[Any]) -> dict[Any, float]:
 
 def _show(found: Any) -> None:
     sides = f"{found.low:.6g} to {found.high:.6g}, {found.interval}"
-    print(f"reward per decision  {found.reward:.6g}  ({100 * found.level:g} %: {sides})")
+    print(f"reward per decision  {found.reward:.6g}  ({100 * (1 - found.alpha):g} %: {sides})")
     print(f"decisions            {found.decisions}")
     for name, value in found.diagnostics._asdict().items():
         print(f"{name.replace('_', ' '):<20} {value:.6g}")

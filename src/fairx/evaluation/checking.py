@@ -28,7 +28,7 @@ def optional(name: str, value: Any, shape: tuple[int | None, ...]) -> Any:
 
 
 def contexts(value: Any, rows: int, wide: int) -> Any:
-    """Return contexts: one for each decision, or one for each of its slots."""
+    """Return contexts: one for each decision, or one for each of its candidates."""
     shape = (rows, wide, None) if np.ndim(value) == 3 else (rows, None)
     return optional("contexts", value, shape)
 
@@ -77,7 +77,7 @@ def _check_candidates(log: Any) -> None:
 
 def _check_probabilities(log: Any) -> None:
     assert log.probabilities is not None
-    shown = log.probabilities[np.arange(len(log.arms)), log.places()]
+    shown = log.probabilities[np.arange(len(log.arms)), log.positions()]
     wrong = np.abs(shown - log.propensities) > EACH
     wrong |= np.abs(log.probabilities.sum(axis=1) - 1) > SUM
     wrong |= log.probabilities.min(axis=1) < 0

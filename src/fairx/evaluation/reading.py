@@ -46,11 +46,11 @@ class Table(NamedTuple):
         lists = {name: arrow.elements(batch[name]) for name in LISTS if name in batch}
         candidates, probabilities, context = (lists.get(name) for name in LISTS)
         return Logged(
-            arms=arrow.places(batch["arm"], self.names),
+            arms=arrow.arm_numbers(batch["arm"], self.names),
             rewards=arrow.rewards(batch["reward"], self.missing),
             propensities=arrow.floats(batch["propensity"]),
             candidates=candidates
-            and arrow.filled(arrow.places(candidates[0], self.names), candidates[1], -1),
+            and arrow.filled(arrow.arm_numbers(candidates[0], self.names), candidates[1], -1),
             contexts=context and arrow.even(*context),
             probabilities=probabilities
             and arrow.filled(arrow.floats(probabilities[0]), probabilities[1], 0),
