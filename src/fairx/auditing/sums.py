@@ -52,7 +52,7 @@ def log_sums(tables: Prepared) -> LogSums:
     known = vectors or "propensity" in log.columns
     column = partial(spread_out, arms=len(names))
     return LogSums(
-        arms=plain(names) if log.kind in ("csv", "json") else names,
+        arms=as_numbers(names) if log.kind in ("csv", "json") else names,
         shows=column(table, "shows"),
         rewards=column(table, "rewards"),
         reward_sums=column(table, "sums"),
@@ -79,12 +79,12 @@ def spread_out(table: Columns, name: str, arms: int) -> Vector:
     return found
 
 
-def plain(names: list[Any]) -> list[Any]:
+def as_numbers(names: list[Any]) -> list[Any]:
     """Return names that were read from text as numbers, where all are whole and lose nothing.
 
     Examples
     --------
-    >>> plain(["7", "12"]), plain(["007", "12"])
+    >>> as_numbers(["7", "12"]), as_numbers(["007", "12"])
     ([7, 12], ['007', '12'])
     """
     return [int(name) for name in names] if all(map(WHOLE.fullmatch, names)) else names

@@ -23,7 +23,7 @@ table, and write OUT/index.html, OUT/audit.json and OUT/audit.csv."""
 
 
 def add_audit(audit: argparse.ArgumentParser) -> None:
-    """Add what the subcommand takes."""
+    """Add what `fairx audit` takes: the log, its merit and what its columns are called."""
     audit.description = DESCRIPTION
     audit.add_argument("log", metavar="LOG", help="a .parquet, .csv or .jsonl file, or a folder")
     audit.add_argument(

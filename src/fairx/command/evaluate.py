@@ -23,7 +23,7 @@ COLUMNS = ("arm", "reward", "propensity", "candidates", "probabilities", "contex
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
-    """Add what the subcommand takes."""
+    """Add what `fairx evaluate` takes: the log, the policy, and how to estimate."""
     parser.description = DESCRIPTION
     parser.add_argument("log", metavar="LOG", help="a file or folder: Parquet, CSV, JSON lines")
     parser.add_argument(

@@ -11,7 +11,7 @@ decision can be made again from the log."""
 
 
 def add_serve(serve: argparse.ArgumentParser) -> None:
-    """Add what the subcommand takes."""
+    """Add what `fairx serve` takes, with an option for each limit."""
     serve.description = DESCRIPTION
     serve.add_argument(
         "--store", metavar="ADDRESS",

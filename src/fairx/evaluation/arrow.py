@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fairx.types import Indices, Vector
 
 
-def plain(column: Any) -> Any:
+def decoded(column: Any) -> Any:
     """Return a column of values, not of their numbers in a dictionary."""
     return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 

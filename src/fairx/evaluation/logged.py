@@ -109,7 +109,7 @@ class Logged(NamedTuple):
         return len(self.arms)
 
     def pieces(self) -> Iterator[Logged]:
-        """Go through the decisions, some at a time."""
+        """Go through slices of the arrays, shorter where there are many candidates."""
         wide = max(1, self.all_candidates().shape[1])
         rows = max(1, min(PIECE, 64 * PIECE // wide))
         for start in range(0, len(self.arms), rows):

@@ -30,7 +30,7 @@ class Table(NamedTuple):
     problems: dict[str, int]  # rows of the log that are no decisions, by kind
 
     def pieces(self) -> Iterator[Logged]:
-        """Go through the decisions, some at a time."""
+        """Go through the batches of the table; a mistake says how many decisions came before."""
         start = 0
         for batch in _batches(self.table, self.columns):
             try:
@@ -159,4 +159,4 @@ def _batches(table: Any, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]
         for batch in stream:
             for start in range(0, batch.num_rows, PIECE):
                 some = batch.slice(start, PIECE)
-                yield {name: arrow.plain(some.column(column)) for name, column in columns.items()}
+                yield {name: arrow.decoded(some.column(column)) for name, column in columns.items()}
