@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import itertools
 import json
@@ -21,17 +20,18 @@ from hypothesis import strategies as st
 from scipy import stats
 from test_report import Page
 
-from fairx import Affine, Exponential, Logistic, Power, fair_probabilities, logs
+from fairx import Affine, Exponential, Logistic, PiecewiseLinear, Power, fair_probabilities, logs
 from fairx.auditing import Audit, audit
-from fairx.auditing.always_valid import Box
+from fairx.auditing.always_valid import Intervals
 from fairx.auditing.concentration import gini
 from fairx.auditing.lines import POWERS, lines
 from fairx.auditing.merits import described, estimated
 from fairx.auditing.page import write_audit
 from fairx.auditing.shares import Pools, fair_shares, floored, share_box, share_errors
+from fairx.auditing.sums import LogSums
 from fairx.auditing.tables import text
-from fairx.auditing.tally import Tally
-from fairx.command import audit as command
+from fairx.command import merits as spelled
+from fairx.command.main import parser
 from fairx.types import Vector
 
 MERIT = Exponential(2)
@@ -145,7 +145,7 @@ def test_the_box_is_the_extreme_over_all_corners(drawn: Any) -> None:
     arm = np.array([a for arms in sets for a in sorted(arms)])
     pools = Pools(pool, arm, np.array(counts[: len(sets)], float), floor)
     labels = np.array(groups)
-    found = share_box(pools, Box(low, high), labels)
+    found = share_box(pools, Intervals(low, high), labels)
     corners = [
         np.bincount(labels, slow_shares(sets, counts, np.array(corner), floor), labels.max() + 1)
         for corner in itertools.product(*zip(low.tolist(), high.tolist(), strict=True))
@@ -170,8 +170,8 @@ def slow_shares(
 def test_a_steep_merit_loses_no_digits() -> None:
     """The best arm takes nearly all; what the others have together must not cancel."""
     pools = Pools(np.zeros(3, int), np.arange(3), np.array([1.0]))
-    logs_ = Box(np.array([0.0, -60.0, -61.0]), np.array([0.0, -60.0, -61.0]))
-    found = share_box(pools, Box(np.array([-60.0, -60, -61]), logs_.high), np.arange(3))
+    logs_ = Intervals(np.array([0.0, -60.0, -61.0]), np.array([0.0, -60.0, -61.0]))
+    found = share_box(pools, Intervals(np.array([-60.0, -60, -61]), logs_.high), np.arange(3))
     assert found.low[0] == pytest.approx(1 / (2 + math.exp(-1)))
     assert found.low[1] == pytest.approx(math.exp(-60), rel=1e-9)
 
@@ -313,7 +313,9 @@ def test_a_floor_of_one_over_k_makes_all_equal(size: int, number: int, seed: int
     )
     logs_ = rng.uniform(-40, 40, number * size)
     expected = np.repeat(pools.decisions, size) / pools.decisions.sum() / size
-    box = share_box(pools, Box(logs_, logs_ + rng.uniform(0, 9, logs_.size)), np.arange(logs_.size))
+    box = share_box(
+        pools, Intervals(logs_, logs_ + rng.uniform(0, 9, logs_.size)), np.arange(logs_.size)
+    )
     for shares in (fair_shares(pools, logs_), *box):
         np.testing.assert_allclose(shares, expected, rtol=0, atol=1e-15)
 
@@ -402,12 +404,12 @@ def test_a_single_arm_is_fairly_treated() -> None:
     assert (line.exposure, line.fair_share, line.verdict) == (1.0, 1.0, "unclear")
 
 
-def tally_of(shows: Vector, sums: Vector, exposure: Vector | None) -> Tally:
+def tally_of(shows: Vector, sums: Vector, exposure: Vector | None) -> LogSums:
     """Return the tally of a log with all arms on offer."""
     arms, nothing = len(shows), np.zeros(len(shows))
     pools = Pools(np.zeros(arms, int), np.arange(arms), np.array([shows.sum()]))
-    return Tally(
-        arms=list(range(arms)), shows=shows, rewards=shows, sums=sums, squares=sums,
+    return LogSums(
+        arms=list(range(arms)), shows=shows, rewards=shows, reward_sums=sums, squares=sums,
         exposure=exposure, inverse=None, spread=nothing, late=None, delays=nothing, least=0.0,
         most=1.0, start=0.0, stop=0.0, pools=pools, rows=int(shows.sum()), problems={},
     )  # fmt: skip
@@ -497,8 +499,8 @@ def test_gini() -> None:
     ("settings_", "message"),
     [
         ({"alpha": 0.0}, "alpha must be between 0 and 1"),
-        ({"rewards": (1.0, 0.0)}, "must be positive"),
-        ({"rewards": (0.0, 0.5)}, "rewards must be from 0 to 0.5, not 1: give their range"),
+        ({"reward_range": (1.0, 0.0)}, "must be positive"),
+        ({"reward_range": (0.0, 0.5)}, "rewards must be from 0 to 0.5, not 1: give their range"),
         ({"groups": {"nobody": "x"}}, "groups must name arms of the log, not 'nobody'"),
         ({"floor": 0.3}, "floor must be at most 1 / 4, not 0.3: the log has decisions among 4"),
         ({"floor": -0.1}, "floor must be a number from 0 to 1, not -0.1"),
@@ -572,9 +574,7 @@ def test_names_are_harmless(written: Path) -> None:
 
 
 def run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    command.add_to(parser.add_subparsers(required=True))
-    options = parser.parse_args(["audit", *words])
+    options = parser().parse_args(["audit", *words])
     status: int = options.run(options)
     return status
 
@@ -628,11 +628,13 @@ def test_the_same_log_as_text_gives_the_same_audit(table: pd.DataFrame, tmp_path
         ("exponential:10", Exponential(10)),
         ("affine:2,0.5", Affine(2, 0.5)),
         ("power:2,1", Power(2, 1)),
+        ("power:2:1", Power(2, 1)),
         ("logistic:5,0.5", Logistic(5, 0.5)),
+        ("piecewise:0=1,0.5=1,1=3", PiecewiseLinear((0, 0.5, 1), (1, 1, 3))),
     ],
 )
 def test_merits_by_name(words: str, expected: Any) -> None:
-    assert command.merit(words) == expected
+    assert spelled.merit(words) == expected
 
 
 @pytest.mark.parametrize(
@@ -641,12 +643,31 @@ def test_merits_by_name(words: str, expected: Any) -> None:
         ("exponentail:1", "did you mean 'exponential'"),
         ("affine:1", "merit must be affine:SLOPE,INTERCEPT, not 'affine:1'"),
         ("power:x,1", "merit must be power:EXPONENT,OFFSET"),
+        (
+            "piecewise:0=1,1",
+            "merit must be piecewise:MEAN=MERIT,MEAN=MERIT,..., not 'piecewise:0=1,1'",
+        ),
+        ("piecewise:0=1", "knots and values must be of one length, at least 2, not 1 and 1"),
+        ("affine", "merit must be affine:SLOPE,INTERCEPT, not 'affine'"),
+        ("power:1=2,3", "merit must be power:EXPONENT,OFFSET"),
         ("exponential:-1", "steepness must be at least 0"),
     ],
 )
 def test_wrong_merits_are_explained(words: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        command.merit(words)
+        spelled.merit(words)
+
+
+def test_the_range_of_rewards_by_its_old_name(table: pd.DataFrame, tmp_path: Path) -> None:
+    expected = audit(table, MERIT, reward_range=(-1, 2))
+    with pytest.warns(DeprecationWarning, match="rewards= is now reward_range="):
+        found = audit(table, MERIT, rewards=(-1, 2))
+    assert (found.lowest_reward, found.lines) == (-1, expected.lines)
+    table.to_parquet(tmp_path / "log.parquet")
+    for name in ("--reward-range", "--rewards"):
+        words = [name, "-1", "2", "--out", str(tmp_path / name)]
+        assert run(str(tmp_path / "log.parquet"), "--merit", "exponential:2", *words) == 0
+        assert json.loads((tmp_path / name / "audit.json").read_text())["lowest_reward"] == -1
 
 
 def test_a_log_can_be_read_once_and_audited_often(table: pd.DataFrame) -> None:

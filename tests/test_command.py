@@ -14,6 +14,7 @@ from test_experiments import SMALL, rows_of, same, written
 
 import fairx
 from fairx.command import main
+from fairx.command.main import COMMANDS
 from fairx.compiled import interpreted
 from fairx.experiments import opened
 from fairx.experiments.progress import Progress
@@ -170,3 +171,12 @@ with Progress("fig2", 9, 9000) as progress:
     assert b"fig2:" in shown
     assert b"rounds/s" in shown
     assert b"of 9 runs" in shown
+
+
+def test_help_names_every_subcommand(capsys: Capture) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    words = capsys.readouterr().out
+    for name, (_, about) in COMMANDS.items():
+        assert f"{name} " in words
+        assert about in words

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairx import Exponential, FairXTS, OptimalFair, Uniform, fair_probabilities
+from fairx import Exponential, FairXTS, OptimalFair, Uniform, fair_probabilities, logs
 from fairx.evaluation import (
     Logged,
     confidence_sequence,
@@ -71,7 +70,9 @@ def made_log(
 
 
 def random_target(log: Logged, seed: int) -> np.ndarray[Any, Any]:
-    shares = np.random.default_rng([seed, 1]).random(log.slots().shape) * (log.slots() >= 0)
+    shares = np.random.default_rng([seed, 1]).random(log.all_candidates().shape) * (
+        log.all_candidates() >= 0
+    )
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
@@ -166,7 +167,7 @@ def test_replay_allows_for_the_size_of_the_pool() -> None:
 
 def slow(log: Logged, policy: Any, estimator: str, folds: int, ridge: float) -> float:
     """Return the published definitions, row by row."""
-    slots, rows = log.slots(), len(log.arms)
+    slots, rows = log.all_candidates(), len(log.arms)
 
     def row(i: int, slot: int) -> Any:
         if log.contexts is None:
@@ -253,10 +254,10 @@ def _direct_terms(log: Logged, policy: Any) -> tuple[float, Callable[[int], floa
 def test_the_logging_policy_itself_brings_the_mean_reward(seed: int, pools: bool) -> None:
     log = made_log(seed, pools=pools)
     rng = np.random.default_rng(seed)
-    own = rng.random(log.slots().shape) * (log.slots() >= 0)
-    own[np.arange(40), log.places()] = 0
+    own = rng.random(log.all_candidates().shape) * (log.all_candidates() >= 0)
+    own[np.arange(40), log.positions()] = 0
     own *= ((1 - log.propensities) / own.sum(axis=1))[:, None]
-    own[np.arange(40), log.places()] = log.propensities
+    own[np.arange(40), log.positions()] = log.propensities
     for estimator in ("ips", "snips"):
         found = evaluate(log, own, estimator, max_unsupported=1)
         assert found.reward == pytest.approx(log.rewards.mean(), abs=1e-12)
@@ -297,7 +298,7 @@ def test_exposures_sum_to_one(seed: int, pools: bool) -> None:
     policy = random_target(log, seed)
     found = evaluate(log, policy, max_unsupported=1)
     assert found.exposures.sum() == pytest.approx(1, abs=1e-12)
-    wanted = [float(policy[log.slots() == arm].sum()) / 40 for arm in range(4)]
+    wanted = [float(policy[log.all_candidates() == arm].sum()) / 40 for arm in range(4)]
     assert found.exposures == pytest.approx(wanted, abs=1e-12)
 
 
@@ -310,7 +311,7 @@ def test_the_doubly_robust_estimate_has_the_others_as_limits(seed: int) -> None:
     assert log.contexts is not None
     true = np.array([0.3, -0.6])
     values = log.contexts @ true
-    exact = log._replace(rewards=values[np.arange(40), log.places()])
+    exact = log._replace(rewards=values[np.arange(40), log.positions()])
     wanted = float((policy * values).sum(axis=1).mean())
     for estimator in ("dm", "dr"):
         found = evaluate(exact, policy, estimator, ridge=1e-12, max_unsupported=1)
@@ -397,13 +398,13 @@ def test_a_policy_with_contexts_sees_each_candidate() -> None:
     state = policy.start(3, 2)
     assert log.contexts is not None
     for i in range(30):
-        policy.learn(state, int(log.arms[i]), log.contexts[i, log.places()[i]], log.rewards[i])
+        policy.learn(state, int(log.arms[i]), log.contexts[i, log.positions()[i]], log.rewards[i])
     found = evaluate(log, policy, state=state, max_unsupported=1)
-    rng, rows = np.random.default_rng(0), np.zeros(log.slots().shape)
+    rng, rows = np.random.default_rng(0), np.zeros(log.all_candidates().shape)
     for i in range(30):
-        there = log.slots()[i] >= 0
+        there = log.all_candidates()[i] >= 0
         rows[i, there] = policy.probabilities(
-            state, log.slots()[i, there], log.contexts[i, there], rng
+            state, log.all_candidates()[i, there], log.contexts[i, there], rng
         )
     assert found.reward == pytest.approx(evaluate(log, rows, max_unsupported=1).reward, abs=1e-12)
 
@@ -506,7 +507,7 @@ def test_a_log_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -
         ([0.5, 0.5], {"interval": "wide"}, "interval must be one of"),
         ([0.5, 0.5], {"interval": "sequence"}, "must be asked of estimator='ips', not 'snips'"),
         ([0.5, 0.5], {"interval": "bootstrap"}, "seed .the bootstrap draws at random. must be"),
-        ([0.5, 0.5], {"level": 1.0}, "level must be a number from 0.5 to 1"),
+        ([0.5, 0.5], {"alpha": 0.0}, "alpha must be a number from 1e-12 to 0.5"),
         ([0.5, 0.5], {"estimator": "replay"}, "uniform over the candidates for replay"),
         ([0.5, 0.5], {"estimator": "ips", "interval": "sequence"}, "rewards must be from 0 to 1"),
     ],
@@ -600,6 +601,22 @@ def test_sequences_refuse(options: dict[str, Any], message: str) -> None:
         confidence_sequence(np.ones(3), np.ones(3), **options)
 
 
+def test_levels_are_chances_of_error_by_their_old_name() -> None:
+    log = made_log(1, 40, 3)
+    new = evaluate(log, Uniform(), alpha=0.1, max_unsupported=1)
+    assert 1 - new.alpha == new.level == new.to_dict()["level"]
+    with pytest.warns(DeprecationWarning, match="level= is now alpha=, which is 1 - level"):
+        old = evaluate(log, Uniform(), level=0.9, max_unsupported=1)
+    assert (old.low, old.high, old.alpha) == pytest.approx((new.low, new.high, 0.1))
+    ones = np.ones(40)
+    with pytest.warns(DeprecationWarning, match="level= is now alpha="):
+        before = confidence_sequence(ones, ones, level=0.9)
+    assert before.lows == pytest.approx(confidence_sequence(ones, ones, alpha=0.1).lows)
+    with pytest.raises(ValueError, match=r"alpha must be a number from 1e-12 to 0.5, not 0.9"):
+        confidence_sequence(ones, ones, 0.9)
+    assert log.slots().tolist() == log.all_candidates().tolist()
+
+
 # Tables
 
 
@@ -608,7 +625,7 @@ def test_a_table_is_the_same_as_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow")
     log = made_log(7, 50, 4, pools=True, width=2)
     log = log._replace(units=np.arange(50) // 3)
-    slots = [[f"arm {arm}" for arm in row if arm >= 0] for row in log.slots()]
+    slots = [[f"arm {arm}" for arm in row if arm >= 0] for row in log.all_candidates()]
     frame = pd.DataFrame(
         {
             "item": [f"arm {arm}" for arm in log.arms],
@@ -714,15 +731,43 @@ def test_pieces_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (again.reward, again.low) == pytest.approx((one.reward, one.low), abs=1e-12)
 
 
+def rounded_log(total: float) -> dict[str, list[Any]]:
+    """Return columns of a log whose probabilities sum to `total`."""
+    rows = [[0.5, 0.3, total - 0.8]] * 4
+    return {
+        "arm": ["a", "b", "c", "a"],
+        "candidates": [["a", "b", "c"]] * 4,
+        "probabilities": rows,
+        "propensity": [0.5, 0.3, total - 0.8, 0.5],
+        "reward": [1.0, 0.0, 1.0, 0.0],
+    }
+
+
+@pytest.mark.parametrize("total", [1.00005, 0.99995, 1.0001, 0.9999, 1.001, 0.999])
+def test_what_the_log_takes_for_rounding_is_evaluated(total: float) -> None:
+    pytest.importorskip("duckdb")
+    pa = pytest.importorskip("pyarrow")
+    log = logs.read(pa.table(rounded_log(total)), strict=True)
+    assert evaluate(log, {"a": 0.5, "b": 0.5}, "ips").decisions == 4
+
+
+@pytest.mark.parametrize("total", [1.0011, 0.9989])
+def test_what_the_log_takes_for_a_mistake_is_refused(total: float) -> None:
+    pytest.importorskip("duckdb")
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(rounded_log(total))
+    assert logs.read(table).problems() == {"probabilities not a distribution": 4}
+    with pytest.raises(ValueError, match="probabilities must be not negative, sum to 1"):
+        evaluate(from_table(table), {"a": 0.5, "b": 0.5})
+
+
 # The command
 
 
 def run(arguments: list[str]) -> int:
-    from fairx.command import evaluate as command
+    from fairx.command.main import parser
 
-    parser = argparse.ArgumentParser()
-    command.add_to(parser.add_subparsers())
-    options = parser.parse_args(["evaluate", *arguments])
+    options = parser().parse_args(["evaluate", *arguments])
     status: int = options.run(options)
     return status
 
@@ -764,8 +809,19 @@ def test_the_command_makes_a_fair_policy(csv_log: Path, capsys: pytest.CaptureFi
     with pytest.raises(ValueError, match="--split must be left out for --policy uniform"):
         run([*fair, "--policy", "uniform", "--split", "0.5"])
     assert run([*fair, "--policy", "uniform"]) == 0
+    capsys.readouterr()
+    assert run([*fair, "--alpha", "0.1"]) == 0
+    expected = capsys.readouterr().out
+    with pytest.warns(DeprecationWarning, match="level= is now alpha="):
+        assert run([*fair, "--level", "0.9"]) == 0
+    assert capsys.readouterr().out == expected
+    assert "(90 %: " in expected
     (csv_log.parent / "wrong.json").write_text("[1, 2]")
     with pytest.raises(ValueError, match="must hold arms and probabilities alone"):
         run([*fair, "--policy", str(csv_log.parent / "wrong.json")])
-    with pytest.raises(ValueError, match="fair:exponential:STEEPNESS"):
-        run([*fair, "--policy", "fair:steep:1"])
+    for merit in ("affine:1,0.5", "power:1:0.5", "logistic:2,0.5", "piecewise:0=1,1=2"):
+        assert run([*fair, "--policy", f"fair:{merit}"]) == 0
+    with pytest.raises(ValueError, match="not 'powr': did you mean 'power'"):
+        run([*fair, "--policy", "fair:powr:1"])
+    with pytest.raises(ValueError, match="merit must be power:EXPONENT,OFFSET, not 'power:1'"):
+        run([*fair, "--policy", "fair:power:1"])

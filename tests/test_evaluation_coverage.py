@@ -52,7 +52,7 @@ def test_normal_intervals_hold_as_often_as_they_say(logs: list[Logged], estimato
 
 
 def test_intervals_that_are_too_short_would_be_noticed(logs: list[Logged]) -> None:
-    assert held(logs, float(FAIR @ MEANS), estimator="ips", level=0.85) < LEAST
+    assert held(logs, float(FAIR @ MEANS), estimator="ips", alpha=0.15) < LEAST
 
 
 def test_bootstrap_intervals_hold_as_often_as_they_say(logs: list[Logged]) -> None:

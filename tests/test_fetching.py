@@ -327,7 +327,7 @@ def test_the_settings_of_pip_are_honoured(tmp_path: Path, monkeypatch: pytest.Mo
 
 def run(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    command.add_to(parser.add_subparsers())
+    command.add_data(parser.add_subparsers().add_parser("data"))
     arguments = parser.parse_args(["data", *words])
     return int(arguments.run(arguments))
 

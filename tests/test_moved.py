@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from types import FunctionType
 
@@ -21,9 +22,24 @@ PUBLIC = {
 }
 
 
+@pytest.fixture
+def forgotten() -> Iterator[None]:
+    """Forget old names before and after, for tests that look at what is there."""
+    forget()
+    yield
+    forget()
+
+
+def forget() -> None:
+    for old in MOVED:
+        parent, _, name = old.rpartition(".")
+        if sys.modules.pop(old, None):
+            delattr(sys.modules[parent], name)
+
+
 @pytest.mark.parametrize("old", MOVED)
+@pytest.mark.usefixtures("forgotten")
 def test_a_module_answers_by_its_old_name(old: str) -> None:
-    sys.modules.pop(old, None)
     with pytest.warns(DeprecationWarning, match=f"{old} is now {MOVED[old]}"):
         module = import_module(old)
     for name in PUBLIC[old]:

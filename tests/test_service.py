@@ -604,7 +604,7 @@ def test_the_export_reads_back_and_its_audit_is_the_live_one(
     log = logs.read(tmp_path / "all.parquet")
     assert log.problems() == {}
     assert log.query("SELECT count(*) AS n FROM valid")["n"][0] == 61
-    offline = audit(mature, Exponential(3.0), rewards=(0, 1), floor=0.1)
+    offline = audit(mature, Exponential(3.0), reward_range=(0, 1), floor=0.1)
     live = service.get(SHOP + "/audit")
     assert live["floor"] == 0.1
     assert live["snapshot"] == service.get(SHOP)["snapshot"]

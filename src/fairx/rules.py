@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -73,3 +75,16 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | None, ...], hint: 
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0])
         raise ValueError(f"{name} must be finite, not {found[where]} at {where}")
     return found
+
+
+def nearest(name: str, names: Iterable[str], otherwise: str = "") -> str:
+    """Return the end of a refusal: the name that was meant, or what is said where none is near.
+
+    Examples
+    --------
+    >>> nearest("linaer", ["mab", "linear"]), nearest("?", ["mab"], otherwise="choose from mab")
+    (": did you mean 'linear'?", ': choose from mab')
+    """
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else otherwise
+    return f": {hint}" if hint else ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from fairx import merit, policies
+from fairx import merit, policies, rules
 
 KINDS: dict[str, Any] = {
     name: getattr(module, name)
@@ -56,17 +55,15 @@ def build(value: Any, kinds: Mapping[str, Any] = KINDS) -> Any:
 def _kind(value: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
     name = str(value.get("kind"))
     if name not in kinds:
-        near = difflib.get_close_matches(name, kinds, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(sorted(kinds))}"
-        raise ValueError(f"unknown kind {name!r}: {hint}")
+        choices = f"choose from {', '.join(sorted(kinds))}"
+        raise ValueError(f"unknown kind {name!r}{rules.nearest(name, kinds, choices)}")
     kind = kinds[name]
     fields = inspect.signature(kind).parameters
     for field in value:
         if field != "kind" and field not in fields:
-            near = difflib.get_close_matches(field, fields, n=1)
             names = f"choose from {', '.join(fields)}" if fields else "it has none"
-            hint = f"did you mean {near[0]!r}?" if near else names
-            raise ValueError(f"{name} has no setting {field!r}: {hint}")
+            hint = rules.nearest(field, fields, names)
+            raise ValueError(f"{name} has no setting {field!r}{hint}")
     missing = [f for f in fields if f not in value and fields[f].default is inspect.Parameter.empty]
     if missing:
         raise ValueError(f"{name} needs a value for {', '.join(missing)}")

@@ -15,7 +15,7 @@ RATES = 8.0 * 2.0 ** -np.arange(20.0)  # bets from bold, for few values, to timi
 STEPS = 50  # of bisection, which leaves 2**-50 of the range
 
 
-class Box(NamedTuple):
+class Intervals(NamedTuple):
     """The ends of one interval for each average."""
 
     low: Vector
@@ -28,7 +28,7 @@ def always_valid(
     alpha: float,
     low: float = 0.0,
     high: float = 1.0,
-) -> Box:
+) -> Intervals:
     """Return intervals that contain each average mean at all times, with chance 1 - alpha each.
 
     For values x_1, x_2, ... from `low` to `high` whose conditional means m_i, given all that came
@@ -62,10 +62,10 @@ def always_valid(
     if (numbers < 0).any() or (scaled < -slack).any() or (scaled > numbers + slack).any():
         raise ValueError(f"sums must be of values from {low:g} to {high:g}, not {found!r}")
     ends = _ends(np.clip(scaled, 0.0, numbers), numbers, math.log(1.0 / alpha))
-    return Box(low + span * ends.low, low + span * ends.high)
+    return Intervals(low + span * ends.low, low + span * ends.high)
 
 
-def _ends(sums: Vector, counts: Vector, limit: float) -> Box:
+def _ends(sums: Vector, counts: Vector, limit: float) -> Intervals:
     """Return where the evidence against an average reaches the limit, either side of the mean."""
     rates = np.concatenate([RATES, -RATES])
     weights = np.tile(1.0 / np.arange(1.0, RATES.size + 1.0), 2)
@@ -79,7 +79,7 @@ def _ends(sums: Vector, counts: Vector, limit: float) -> Box:
             fits = _evidence(half, offered, counts, rates) < limit
             inside, outside = np.where(fits, half, inside), np.where(fits, outside, half)
         ends.append(np.where(counts > 0, outside, end))
-    return Box(*ends)
+    return Intervals(*ends)
 
 
 def _evidence(averages: Vector, offered: Matrix, counts: Vector, rates: Vector) -> Vector:

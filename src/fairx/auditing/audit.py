@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,9 +21,10 @@ def audit(
     floor: float = 0.0,
     groups: Mapping[Any, str] | None = None,
     alpha: float = 0.05,
-    rewards: tuple[float, float] = (0.0, 1.0),
+    reward_range: tuple[float, float] = (0.0, 1.0),
     late: float = math.inf,
     columns: Mapping[str, str] | None = None,
+    rewards: tuple[float, float] | None = None,
 ) -> Audit:
     """Compare the exposure of each arm with the share that its merit earns.
 
@@ -39,12 +41,14 @@ def audit(
         The group of each arm; groups are judged like arms.
     alpha
         The chance that any arm of a fair log is ever accused, over all looks at it.
-    rewards
+    reward_range
         The lowest and highest reward that is possible; others are refused.
     late
         Rewards that take longer than this, in the unit of time of the log, are counted as late.
     columns
         As for `read`.
+    rewards
+        The old spelling of `reward_range`.
 
     Notes
     -----
@@ -64,14 +68,18 @@ def audit(
     """
     try:
         from .judging import judged
+        from .prepared import prepared
         from .shares import floored
-        from .tally import tallied
+        from .sums import log_sums
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
+    if rewards is not None:
+        warnings.warn("rewards= is now reward_range=", DeprecationWarning, stacklevel=2)
+        reward_range = rewards
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, not {alpha!r}")
     floor = rules.number("floor", floor, low=0, high=1)
-    low, high = (rules.number(f"rewards[{i}]", end) for i, end in enumerate(rewards))
+    low, high = (rules.number(f"reward_range[{i}]", end) for i, end in enumerate(reward_range))
     rules.positive("the highest reward less the lowest", high - low)
     check_conditions(merit, low, high)
     if not merit.log(high) < 700:
@@ -79,12 +87,13 @@ def audit(
     found = log if isinstance(log, Log) else read(log, columns)
     if "reward" not in found.columns:
         raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
-    tally = tallied(found, float(late))
-    if tally.least < low or tally.most > high:
-        worst = tally.least if tally.least < low else tally.most
+    tables = prepared(found, float(late))
+    sums = log_sums(tables)
+    if sums.least < low or sums.most > high:
+        worst = sums.least if sums.least < low else sums.most
         raise ValueError(
             f"rewards must be from {low:g} to {high:g}, not {worst:g}: "
-            "give their range as rewards=(low, high) or --rewards LOW HIGH"
+            "give their range as reward_range=(low, high) or --reward-range LOW HIGH"
         )
-    tally = tally._replace(pools=floored(tally.pools, floor))
-    return judged(found, tally, merit, groups or {}, alpha, (low, high))
+    sums = sums._replace(pools=floored(sums.pools, floor))
+    return judged(tables, sums, merit, groups or {}, alpha, (low, high))

@@ -34,13 +34,13 @@ def exposure_figure(audit: Audit) -> Figure:
 
 def _draw_rows(axis: Axes, audit: Audit) -> None:
     order = np.argsort([-line.fair_share for line in audit.lines], kind="stable")[::-1]
-    for place, i in enumerate(order.tolist()):
+    for row, i in enumerate(order.tolist()):
         line, arm = audit.lines[i], audit.arms[i]
-        axis.plot([line.fair_low, line.fair_high], [place, place], color="#BBBBBB", lw=7)
+        axis.plot([line.fair_low, line.fair_high], [row, row], color="#BBBBBB", lw=7)
         if arm.delta_low is not None:
-            axis.plot([arm.delta_low, arm.delta_high], [place, place], color="#555555", lw=2)
-        axis.plot(line.fair_share, place, "|", color=OPTIMAL.colour, ms=11)
-        axis.plot(line.exposure, place, "o", color=COLOURS[line.verdict], ms=6)
+            axis.plot([arm.delta_low, arm.delta_high], [row, row], color="#555555", lw=2)
+        axis.plot(line.fair_share, row, "|", color=OPTIMAL.colour, ms=11)
+        axis.plot(line.exposure, row, "o", color=COLOURS[line.verdict], ms=6)
     axis.set_yticks(range(len(order)), [str(audit.lines[i].arm)[:40] for i in order.tolist()])
     for label in axis.get_yticklabels():
         label.set_parse_math(False)  # a dollar in a name is a dollar

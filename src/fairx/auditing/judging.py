@@ -1,4 +1,4 @@
-"""From the tally of a log to the audit."""
+"""From the sums of a log to the audit."""
 
 from __future__ import annotations
 
@@ -7,55 +7,55 @@ from typing import Any
 
 import numpy as np
 
-from fairx.logs import Log
 from fairx.merit import Merit
 
 from .concentration import gini
 from .lines import lines, sensitivity
 from .merits import described, estimated
 from .notes import notes
+from .prepared import Prepared
 from .regret import regret
 from .result import Audit
 from .sample_ratio import sample_ratio
-from .tally import Tally
+from .sums import LogSums
 
 NO_GROUP = "(no group)"
 
 
 def judged(
-    log: Log,
-    tally: Tally,
+    tables: Prepared,
+    sums: LogSums,
     merit: Merit,
     groups: Mapping[Any, str],
     alpha: float,
-    rewards: tuple[float, float],
+    reward_range: tuple[float, float],
 ) -> Audit:
-    """Return the audit."""
-    names, exact = tally.arms, tally.exposure is not None
+    """Return the audit of a log with these sums."""
+    log, names, exact = tables.log, sums.arms, sums.exposure is not None
     group_of, labels = _grouped(names, groups)
-    merits = estimated(tally, merit, alpha if exact else alpha / 2, rewards)
+    merits = estimated(sums, merit, alpha if exact else alpha / 2, reward_range)
     each = alpha / 2 / (len(names) + len(labels))  # for exposure, where it is not exact
-    found = lines(tally, merits, np.arange(len(names)), names, each)
-    places = np.array([labels.index(group) if group else 0 for group in group_of])
+    found = lines(sums, merits, np.arange(len(names)), names, each)
+    numbers = np.array([labels.index(group) if group else 0 for group in group_of])
     shown, fair = (
         np.array([getattr(line, k) for line in found]) for k in ("exposure", "fair_share")
     )
     distance = float(np.abs(shown - fair).sum())
-    regrets = regret(log, tally, merits.logs, distance)
+    regrets = regret(tables, sums, merits.logs, distance)
     return Audit(
         source=log.source,
         merit=repr(merit),
-        floor=tally.pools.floor,
+        floor=sums.pools.floor,
         alpha=alpha,
-        lowest_reward=rewards[0],
-        highest_reward=rewards[1],
-        rows=tally.rows,
-        decisions=int(tally.pools.decisions.sum()),
-        problems=tally.problems,
-        notes=notes(log, tally, group_of.count(NO_GROUP)),
+        lowest_reward=reward_range[0],
+        highest_reward=reward_range[1],
+        rows=sums.rows,
+        decisions=int(sums.pools.decisions.sum()),
+        problems=sums.problems,
+        notes=notes(log, sums, group_of.count(NO_GROUP)),
         lines=found,
-        arms=described(tally, merit, merits, group_of),
-        groups=lines(tally, merits, places, labels, each) if labels else (),
+        arms=described(sums, merit, merits, group_of),
+        groups=lines(sums, merits, numbers, labels, each) if labels else (),
         fairness_regret_per_decision=regrets.value,
         regret_from=regrets.method,
         over_time=regrets.over_time,
@@ -63,8 +63,8 @@ def judged(
         distance=distance,
         gini_exposure=gini(shown),
         gini_fair_share=gini(fair),
-        sample_ratio=sample_ratio(tally, alpha),
-        sensitivity=sensitivity(tally, merits, found),
+        sample_ratio=sample_ratio(sums, alpha),
+        sensitivity=sensitivity(sums, merits, found),
     )
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from fairx.auditing.always_valid import Box, always_valid
+from fairx.auditing.always_valid import Intervals, always_valid
 from fairx.types import Indices, Vector
 
 from .merits import Merits
 from .result import Line, Sensitivity
 from .shares import fair_shares, share_box, summed
-from .tally import Tally
+from .sums import LogSums
 
 POWERS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)  # of the merit: 0 makes all arms equal
 ITSELF = POWERS.index(1.0)
@@ -21,18 +21,18 @@ ROUNDING = 1e-9
 
 
 def lines(
-    tally: Tally, merits: Merits, groups: Indices, names: list[Any], alpha: float
+    sums: LogSums, merits: Merits, groups: Indices, names: list[Any], alpha: float
 ) -> tuple[Line, ...]:
     """Return a line for each group of arms; `alpha` is that of one interval of exposure."""
-    exposure, known = _exposure(tally, groups, len(names), alpha)
-    shares = fair_shares(tally.pools, merits.logs)
+    exposure, known = _exposure(sums, groups, len(names), alpha)
+    shares = fair_shares(sums.pools, merits.logs)
     fair = summed(groups, shares, len(names))
-    boxes = [share_box(tally.pools, _raised(merits.log_box, p), groups) for p in POWERS]
+    boxes = [share_box(sums.pools, _raised(merits.log_box, p), groups) for p in POWERS]
     box = boxes[ITSELF]
     with np.errstate(divide="ignore", invalid="ignore"):  # shares below the smallest number
         ratios = (exposure / fair, known.low / box.high, known.high / box.low)
     columns = (
-        summed(groups, tally.shows, len(names)).astype(np.int64),
+        summed(groups, sums.shows, len(names)).astype(np.int64),
         *(exposure, *known, fair, *box),
         *(exposure - fair, known.low - box.high, known.high - box.low),
         *(np.nan_to_num(ratio, nan=1.0) for ratio in ratios),
@@ -44,29 +44,31 @@ def lines(
     )
 
 
-def sensitivity(tally: Tally, merits: Merits, found: tuple[Line, ...]) -> tuple[Sensitivity, ...]:
+def sensitivity(sums: LogSums, merits: Merits, found: tuple[Line, ...]) -> tuple[Sensitivity, ...]:
     """Return how the verdicts change when the merit is raised to a power."""
     exposure = np.array([line.exposure for line in found])
     rows = []
     for i, power in enumerate(POWERS):
         counts = Counter(line.verdicts[i] for line in found)
-        apart = np.abs(exposure - fair_shares(tally.pools, power * merits.logs)).sum()
+        apart = np.abs(exposure - fair_shares(sums.pools, power * merits.logs)).sum()
         numbers = (counts["under"], counts["over"], counts["unclear"])
         rows.append(Sensitivity(power, *numbers, float(apart)))
     return tuple(rows)
 
 
-def _exposure(tally: Tally, groups: Indices, number: int, alpha: float) -> tuple[Vector, Box]:
+def _exposure(
+    sums: LogSums, groups: Indices, number: int, alpha: float
+) -> tuple[Vector, Intervals]:
     """Return average probabilities, which are known, or shares of shows with their interval."""
-    decisions = tally.pools.decisions.sum()
-    if tally.exposure is not None:
-        exposure = summed(groups, tally.exposure, number) / decisions
-        return exposure, Box(exposure, exposure)
-    shows = summed(groups, tally.shows, number)
+    decisions = sums.pools.decisions.sum()
+    if sums.exposure is not None:
+        exposure = summed(groups, sums.exposure, number) / decisions
+        return exposure, Intervals(exposure, exposure)
+    shows = summed(groups, sums.shows, number)
     return shows / decisions, always_valid(shows, np.full(number, decisions), alpha)
 
 
-def _verdicts(exposure: Box, fair: Box) -> list[str]:
+def _verdicts(exposure: Intervals, fair: Intervals) -> list[str]:
     """Say on which side of all fair shares all of the exposure is."""
     under = exposure.high < fair.low - ROUNDING
     over = exposure.low > fair.high + ROUNDING
@@ -74,5 +76,5 @@ def _verdicts(exposure: Box, fair: Box) -> list[str]:
     return found
 
 
-def _raised(logs: Box, power: float) -> Box:
-    return Box(power * logs.low, power * logs.high)
+def _raised(logs: Intervals, power: float) -> Intervals:
+    return Intervals(power * logs.low, power * logs.high)

@@ -2,54 +2,59 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from fairx.auditing.always_valid import Box, always_valid
+from fairx.auditing.always_valid import Intervals, always_valid
 from fairx.merit import Merit
 from fairx.types import Vector
 
 from .result import Arm
 from .shares import fair_shares, share_errors
-from .tally import Tally
+from .sums import LogSums
 
-NORMAL = 1.959963984540054
+NORMAL = NormalDist().inv_cdf(0.975)
 
 
 class Merits(NamedTuple):
     """Means, the box that holds them at all times, and the logarithms of their merits."""
 
     means: Vector
-    box: Box
+    box: Intervals
     logs: Vector
-    log_box: Box
+    log_box: Intervals
 
 
-def estimated(tally: Tally, merit: Merit, alpha: float, rewards: tuple[float, float]) -> Merits:
+def estimated(
+    sums: LogSums, merit: Merit, alpha: float, reward_range: tuple[float, float]
+) -> Merits:
     """Return the merits of all arms, with a box that holds all means at once."""
-    if not tally.rewards.sum():
+    if not sums.rewards.sum():
         raise ValueError("the log must have a reward, but all are missing")
-    box = always_valid(tally.sums, tally.rewards, alpha / len(tally.arms), *rewards)
-    overall = tally.sums.sum() / tally.rewards.sum()  # the best guess for an arm without rewards
-    means = np.where(tally.rewards > 0, tally.sums / np.maximum(tally.rewards, 1), overall)
-    means = np.clip(means, *rewards)
+    box = always_valid(sums.reward_sums, sums.rewards, alpha / len(sums.arms), *reward_range)
+    overall = (
+        sums.reward_sums.sum() / sums.rewards.sum()
+    )  # the best guess for an arm without rewards
+    means = np.where(sums.rewards > 0, sums.reward_sums / np.maximum(sums.rewards, 1), overall)
+    means = np.clip(means, *reward_range)
     logs, *ends = (np.array([merit.log(m) for m in part.tolist()]) for part in (means, *box))
-    return Merits(means, box, logs, Box(*ends))
+    return Merits(means, box, logs, Intervals(*ends))
 
 
 def described(
-    tally: Tally, merit: Merit, merits: Merits, groups: list[str | None]
+    sums: LogSums, merit: Merit, merits: Merits, groups: list[str | None]
 ) -> tuple[Arm, ...]:
     """Return what is known of each arm's rewards."""
-    low, high = _delta(tally, merit, merits)
-    counts = np.maximum(tally.rewards, 1)
-    nothing = [None] * len(tally.arms)
-    late = nothing if tally.late is None else tally.late.astype(np.int64).tolist()
-    delays = nothing if tally.late is None else (tally.delays / counts).tolist()
+    low, high = _delta(sums, merit, merits)
+    counts = np.maximum(sums.rewards, 1)
+    nothing = [None] * len(sums.arms)
+    late = nothing if sums.late is None else sums.late.astype(np.int64).tolist()
+    delays = nothing if sums.late is None else (sums.delays / counts).tolist()
     columns = (
-        tally.rewards.astype(np.int64).tolist(),
-        (tally.shows - tally.rewards).astype(np.int64).tolist(),
+        sums.rewards.astype(np.int64).tolist(),
+        (sums.shows - sums.rewards).astype(np.int64).tolist(),
         late,
         delays,
         *(part.tolist() for part in (merits.means, *merits.box)),
@@ -62,15 +67,15 @@ def described(
 
 
 def _delta(
-    tally: Tally, merit: Merit, merits: Merits
+    sums: LogSums, merit: Merit, merits: Merits
 ) -> tuple[list[float | None], list[float | None]]:
     """Return the ends of 95 % intervals of the fair shares: one arm, one look."""
-    counts = np.maximum(tally.rewards, 1)
-    variances = np.maximum(tally.squares / counts - merits.means**2, 0.0) / counts
-    variances = np.where(tally.rewards > 0, variances, np.inf)
+    counts = np.maximum(sums.rewards, 1)
+    variances = np.maximum(sums.squares / counts - merits.means**2, 0.0) / counts
+    variances = np.where(sums.rewards > 0, variances, np.inf)
     slopes = np.array([merit.log_slope(mean) for mean in merits.means.tolist()])
-    half = NORMAL * share_errors(tally.pools, merits.logs, slopes, variances)
-    fair = fair_shares(tally.pools, merits.logs)
+    half = NORMAL * share_errors(sums.pools, merits.logs, slopes, variances)
+    fair = fair_shares(sums.pools, merits.logs)
     return _finite(fair - half), _finite(fair + half)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairx.logs import Log
 
-from .tally import Tally
+from .sums import LogSums
 
 NO_CANDIDATES = "The log does not say which arms were on offer: all are taken to be, always."
 NO_VECTORS = (
@@ -26,18 +26,18 @@ UNREWARDED = "Their mean may be anything that is possible; where one number is n
 NO_TIME = "The log has no times: nothing can be shown over time."
 
 
-def notes(log: Log, tally: Tally, ungrouped: int) -> tuple[str, ...]:
+def notes(log: Log, sums: LogSums, ungrouped: int) -> tuple[str, ...]:
     """Return a sentence for each thing that a reader must know."""
-    decisions = int(tally.pools.decisions.sum())
-    missing = decisions - int(tally.rewards.sum())
-    unrewarded = int((tally.rewards == 0).sum())
-    left_out = tally.rows - decisions
+    decisions = int(sums.pools.decisions.sum())
+    missing = decisions - int(sums.rewards.sum())
+    unrewarded = int((sums.rewards == 0).sum())
+    left_out = sums.rows - decisions
     said = (
-        (left_out, f"{left_out:,} of {tally.rows:,} rows have a problem and take no part."),
+        (left_out, f"{left_out:,} of {sums.rows:,} rows have a problem and take no part."),
         ("candidates" not in log.columns, NO_CANDIDATES),
-        (tally.exposure is None, NO_VECTORS),
-        (tally.inverse is None, NO_PROPENSITIES),
-        (tally.exposure is None and tally.inverse is not None, ONLY_PROPENSITIES),
+        (sums.exposure is None, NO_VECTORS),
+        (sums.inverse is None, NO_PROPENSITIES),
+        (sums.exposure is None and sums.inverse is not None, ONLY_PROPENSITIES),
         ("time" not in log.columns, NO_TIME),
         (missing, f"{missing:,} decisions have no reward. {MISSING}"),
         (unrewarded, f"{unrewarded:,} arms have no reward. {UNREWARDED}"),

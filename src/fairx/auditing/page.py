@@ -5,16 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from fairx.plots import save
-from fairx.report.page import number
+from fairx.pages import resource, template
+from fairx.plots.figure import inlined
 
 from . import figures
 from .result import Audit
@@ -41,14 +39,13 @@ def write_audit(audit: Audit, directory: str | Path, about: Mapping[str, str]) -
     write_json(audit, folder / "audit.json")
     write_csv(audit, folder / "audit.csv")
     chosen = sorted(rows(audit), key=lambda row: -abs(row["difference"]))
-    script = _resource("sort.js")
-    page = _template().render(
+    script = resource(__package__, "sort.js")
+    page = template(__package__).render(
         audit=audit,
         about=about,
         floor=guarantee(audit),
         rows=chosen[:MOST],
         whole=contents(audit),
-        style=Markup(_style()),
         script=Markup(script),
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         drawn=_drawn(audit, folder),
@@ -70,24 +67,6 @@ def _drawn(audit: Audit, folder: Path) -> dict[str, dict[str, Any]]:
     made["sensitivity"] = figures.sensitivity_figure(audit)
     found = {}
     for name, figure in made.items():
-        words = save(figure, folder / name)[0].read_text("utf-8")
-        found[name] = {"svg": Markup(words[words.index("<svg") :]), "caption": CAPTIONS[name]}
+        svg = Markup(inlined(figure, folder / name))
+        found[name] = {"svg": svg, "caption": CAPTIONS[name]}
     return found
-
-
-def _style() -> str:
-    """Return the style of the report of experiments, which this page shares."""
-    page = (resources.files("fairx.report") / "page.html").read_text("utf-8")
-    return page[page.index("<style>") + len("<style>") : page.index("</style>")]
-
-
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["number"] = number
-    return environment.from_string(_resource("page.html"))
-
-
-def _resource(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text("utf-8")

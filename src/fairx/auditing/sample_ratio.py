@@ -10,12 +10,12 @@ from fairx.types import Vector
 
 from .result import SampleRatio
 from .shares import summed
-from .tally import Tally
+from .sums import LogSums
 
 LEAST = 5.0  # expected shows for a cell of its own
 
 
-def sample_ratio(tally: Tally, alpha: float) -> SampleRatio:
+def sample_ratio(sums: LogSums, alpha: float) -> SampleRatio:
     """Compare shows with probabilities; with propensities alone, look for ones that are too small.
 
     With all probabilities, an arm is mismatched where its average probability is outside the
@@ -25,32 +25,32 @@ def sample_ratio(tally: Tally, alpha: float) -> SampleRatio:
     correction, says that propensities are too small. Too large ones cannot be told from an arm
     that had no chance at times.
     """
-    if tally.exposure is not None:
-        return _by_probabilities(tally, tally.exposure, alpha)
-    if tally.inverse is not None:
-        return _by_propensities(tally, tally.inverse, alpha)
+    if sums.exposure is not None:
+        return _by_probabilities(sums, sums.exposure, alpha)
+    if sums.inverse is not None:
+        return _by_propensities(sums, sums.inverse, alpha)
     return SampleRatio("none: the log has no probabilities", None, ())
 
 
-def _by_probabilities(tally: Tally, expected: Vector, alpha: float) -> SampleRatio:
-    decisions, arms = tally.pools.decisions.sum(), len(tally.arms)
-    box = always_valid(tally.shows, np.full(arms, decisions), alpha / arms)
+def _by_probabilities(sums: LogSums, expected: Vector, alpha: float) -> SampleRatio:
+    decisions, arms = sums.pools.decisions.sum(), len(sums.arms)
+    box = always_valid(sums.shows, np.full(arms, decisions), alpha / arms)
     share = expected / decisions
     outside = (share < box.low - 1e-9) | (share > box.high + 1e-9)
     big = expected >= LEAST
-    cells = [np.append(part[big], part[~big].sum()) for part in (tally.shows, expected)]
+    cells = [np.append(part[big], part[~big].sum()) for part in (sums.shows, expected)]
     shown, wanted = (part[cells[1] > 0] for part in cells)
     statistic = float(((shown - wanted) ** 2 / wanted).sum())
     p_value = float(chdtrc(max(wanted.size - 1, 1), statistic))
-    named = tuple(tally.arms[i] for i in np.flatnonzero(outside))
+    named = tuple(sums.arms[i] for i in np.flatnonzero(outside))
     return SampleRatio("always-valid intervals; p-value by Pearson, one look", p_value, named)
 
 
-def _by_propensities(tally: Tally, inverse: Vector, alpha: float) -> SampleRatio:
-    pools, arms = tally.pools, len(tally.arms)
+def _by_propensities(sums: LogSums, inverse: Vector, alpha: float) -> SampleRatio:
+    pools, arms = sums.pools, len(sums.arms)
     offered = summed(pools.arm, pools.decisions[pools.pool], arms)
-    spread = np.sqrt(np.maximum(tally.spread, 1e-12 * offered**2))
+    spread = np.sqrt(np.maximum(sums.spread, 1e-12 * offered**2))
     chances = ndtr((offered - inverse) / np.where(spread > 0, spread, 1.0)) * arms
-    named = tuple(tally.arms[i] for i in np.flatnonzero(chances < alpha))
+    named = tuple(sums.arms[i] for i in np.flatnonzero(chances < alpha))
     method = "propensities too small, by the normal limit, one look"
     return SampleRatio(method, float(min(1.0, chances.min())), named)

@@ -8,23 +8,23 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from fairx.auditing.always_valid import Box
+from fairx.auditing.always_valid import Intervals
 from fairx.types import Indices, Vector
 
 BLOCK = 256  # arms whose covariances are held at a time
 
 
 class Pools(NamedTuple):
-    """Sets of candidates: member i says that `arm[i]` is in the set `pool[i]`."""
+    """Sets of candidates: member i says that arm number `arm[i]` is in pool number `pool[i]`."""
 
     pool: Indices
     arm: Indices
-    decisions: Vector  # made from each set
+    decisions: Vector  # made from each pool
     floor: float = 0.0  # what each member has of every decision; merit shares out the rest
 
 
 def floored(pools: Pools, floor: float) -> Pools:
-    """Return the sets with a floor, which all members of the largest one must be able to have."""
+    """Return the pools with a floor, which all members of the largest one must be able to have."""
     most = int(np.bincount(pools.pool).max())
     if most * floor > 1:
         raise ValueError(
@@ -35,9 +35,9 @@ def floored(pools: Pools, floor: float) -> Pools:
 
 
 def fair_shares(pools: Pools, logs: Vector) -> Vector:
-    """Return each arm's share of all decisions when every set is shared out by merit.
+    """Return each arm's share of all decisions when every pool is shared out by merit.
 
-    share(a) = sum over sets s with a of decisions(s) / T * f(a) / sum of f over s; with a floor,
+    share(a) = sum over pools s with a of decisions(s) / T * f(a) / sum of f over s; with a floor,
     the last part is floor + (1 - |s| floor) f(a) / sum of f over s.
 
     Examples
@@ -50,12 +50,12 @@ def fair_shares(pools: Pools, logs: Vector) -> Vector:
 
 
 def chances(pools: Pools, logs: Vector) -> Vector:
-    """Return the fair probability of each member in its set, its floor included."""
+    """Return the fair probability of each member in its pool, its floor included."""
     return pools.floor + _rest(pools)[pools.pool] * _merited(pools, logs)
 
 
 def _merited(pools: Pools, logs: Vector) -> Vector:
-    """Return the part of each member in what merit shares out in its set."""
+    """Return the part of each member in what merit shares out in its pool."""
     members = logs[pools.arm]
     found: Vector = np.exp(
         members - log_totals(pools.pool, members, pools.decisions.size)[pools.pool]
@@ -63,17 +63,17 @@ def _merited(pools: Pools, logs: Vector) -> Vector:
     return found
 
 
-def share_box(pools: Pools, logs: Box, groups: Indices) -> Box:
+def share_box(pools: Pools, logs: Intervals, groups: Indices) -> Intervals:
     """Return the lowest and highest share of each group of arms over a box of log merits.
 
     A group's share grows with the merit of its arms and falls with that of all others, in every
-    set, so that both ends are at corners of the box: nothing is approximated.
+    pool, so that both ends are at corners of the box: nothing is approximated.
 
     Examples
     --------
     >>> pools = Pools(np.array([0, 0]), np.array([0, 1]), np.array([1.0]))
-    >>> share_box(pools, Box(np.log([1.0, 1.0]), np.log([3.0, 1.0])), np.array([0, 1]))
-    Box(low=array([0.5 , 0.25]), high=array([0.75, 0.5 ]))
+    >>> share_box(pools, Intervals(np.log([1.0, 1.0]), np.log([3.0, 1.0])), np.array([0, 1]))
+    Intervals(low=array([0.5 , 0.25]), high=array([0.75, 0.5 ]))
     """
     number = int(groups.max()) + 1
     parts, key = np.unique(pools.pool * number + groups[pools.arm], return_inverse=True)
@@ -84,22 +84,22 @@ def share_box(pools: Pools, logs: Box, groups: Indices) -> Box:
     least = pools.floor * np.bincount(key, minlength=pool.size)  # a floor for each of the group
     merited = (expit(own[0] - others[1]), expit(own[1] - others[0]))
     ends = [least + _rest(pools)[pool] * part for part in merited]
-    return Box(*(summed(group, weights * end, number) for end in ends))
+    return Intervals(*(summed(group, weights * end, number) for end in ends))
 
 
 def share_errors(pools: Pools, logs: Vector, slopes: Vector, variances: Vector) -> Vector:
     """Return the standard error of each fair share by the delta method.
 
     The derivative of share(a) by the mean of b is the average over decisions of
-    p(a) (1[a = b] - p(b)) (log f)'(b), where p are the fair probabilities of the set, times what
+    p(a) (1[a = b] - p(b)) (log f)'(b), where p are the fair probabilities of the pool, times what
     a floor leaves to merit there.
     """
     arms, spread = logs.size, slopes**2 * variances
     found, shape = _merited(pools, logs), (pools.decisions.size, logs.size)
     weights = _weights(pools) * _rest(pools)[pools.pool]
-    places = (pools.pool, pools.arm)
-    table = sparse.csc_array((found, places), shape=shape)
-    weighted = sparse.csc_array((found * weights, places), shape=shape)
+    members = (pools.pool, pools.arm)
+    table = sparse.csc_array((found, members), shape=shape)
+    weighted = sparse.csc_array((found * weights, members), shape=shape)
     shares, variance = summed(pools.arm, weights * found, arms), np.empty(arms)
     with np.errstate(invalid="ignore"):  # infinite where an arm was never rewarded
         for start in range(0, arms, BLOCK):
@@ -144,7 +144,7 @@ def _others(pool: Indices, logs: Vector, number: int) -> Vector:
 
 
 def _rest(pools: Pools) -> Vector:
-    """Return what of each set's decisions is left for merit to share out."""
+    """Return what of each pool's decisions is left for merit to share out."""
     sizes = summed(pools.pool, np.ones(pools.pool.size), pools.decisions.size)
     return 1.0 - pools.floor * sizes
 

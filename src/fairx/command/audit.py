@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import difflib
 import json
 import math
 import shlex
@@ -15,29 +14,20 @@ from typing import Any
 
 import fairx
 from fairx.logs import COLUMNS, read
-from fairx.merit import Affine, Exponential, Logistic, Merit, Power
+
+from . import merits
 
 DESCRIPTION = """\
 Compare the exposure of each arm in a decision log with the share that its merit earns, print a
 table, and write OUT/index.html, OUT/audit.json and OUT/audit.csv."""
-MERITS: dict[str, Any] = {
-    "exponential": Exponential,
-    "affine": Affine,
-    "power": Power,
-    "logistic": Logistic,
-}
 
 
-def add_to(subparsers: Any) -> None:
-    """Add the subcommand."""
-    audit = subparsers.add_parser(
-        "audit", help="compare exposure with merit in a log", description=DESCRIPTION
-    )
+def add_audit(audit: argparse.ArgumentParser) -> None:
+    """Add what `fairx audit` takes: the log, its merit and what its columns are called."""
+    audit.description = DESCRIPTION
     audit.add_argument("log", metavar="LOG", help="a .parquet, .csv or .jsonl file, or a folder")
     audit.add_argument(
-        "--merit", required=True, metavar="KIND:NUMBERS", type=_merit_option,
-        help="exponential:STEEPNESS, affine:SLOPE,INTERCEPT, power:EXPONENT,OFFSET or "
-        "logistic:STEEPNESS,MIDPOINT",
+        "--merit", required=True, metavar="KIND:NUMBERS", type=merits.option, help=merits.HELP,
     )  # fmt: skip
     names = audit.add_argument_group("columns of the log, where they have other names")
     for name, words in COLUMNS.items():
@@ -52,8 +42,8 @@ def add_to(subparsers: Any) -> None:
     )  # fmt: skip
     audit.add_argument("--alpha", type=float, default=0.05, help="chance of a false alarm (0.05)")
     audit.add_argument(
-        "--rewards", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
-        help="the range that rewards can have (0 1)",
+        "--reward-range", "--rewards", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
+        help="the lowest and highest reward that is possible (0 1)",
     )  # fmt: skip
     audit.add_argument("--late", type=float, default=math.inf, metavar="TIME",
                        help="count rewards that took longer, in the log's unit or in seconds")  # fmt: skip
@@ -84,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         floor=options.floor,
         groups=groups,
         alpha=options.alpha,
-        rewards=tuple(options.rewards),
+        reward_range=tuple(options.reward_range),
         late=options.late,
     )
     for name, count in found.problems.items():
@@ -101,40 +91,6 @@ def run(options: argparse.Namespace) -> int:
     }
     print(f"report: {write_audit(found, options.out, about).resolve()}")
     return 0
-
-
-def merit(words: str) -> Merit:
-    """Return the merit that a text names.
-
-    Examples
-    --------
-    >>> merit("exponential:10"), merit("affine:2,0.5")
-    (Exponential(steepness=10.0), Affine(slope=2.0, intercept=0.5))
-    >>> merit("exponentail:10")
-    Traceback (most recent call last):
-    ValueError: merit must be one of exponential, affine, power, logistic, not 'exponentail': did you mean 'exponential'?
-    """
-    kind, _, numbers = words.partition(":")
-    if kind not in MERITS:
-        near = difflib.get_close_matches(kind, MERITS, n=1)
-        hint = f": did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"merit must be one of {', '.join(MERITS)}, not {kind!r}{hint}")
-    fields = MERITS[kind]._fields
-    try:
-        values = [float(number) for number in numbers.split(",")]
-    except ValueError:
-        values = []
-    if len(values) != len(fields):
-        raise ValueError(f"merit must be {kind}:{','.join(fields).upper()}, not {words!r}")
-    found: Merit = MERITS[kind](*values)
-    return found
-
-
-def _merit_option(words: str) -> Merit:
-    try:
-        return merit(words)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _columns(options: argparse.Namespace) -> dict[str, str]:

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from fairx import datasets
 
 from . import yahoo
 
 
-def add_to(subparsers: Any) -> None:
-    """Add `data list` and `data get` to the commands."""
-    data = subparsers.add_parser("data", help="list data sets, or get one")
+def add_data(data: argparse.ArgumentParser) -> None:
+    """Add the subcommands `list`, `get` and `make-yahoo`."""
     commands = data.add_subparsers(required=True, metavar="COMMAND")
     everything = commands.add_parser("list", help="list the data sets and where they are")
     everything.set_defaults(run=show)
@@ -33,7 +31,7 @@ def show(arguments: argparse.Namespace) -> int:
     for known in datasets.KNOWN.values():
         shape = f"{known.rows} rows x {known.features} features x {known.labels} labels"
         print(f"{known.name}: {shape}")
-        print(f"  {_place(known, arguments.data)}")
+        print(f"  {_found(known, arguments.data)}")
         print(f"  source: {known.source}")
         print(f"  cite: {known.citation}")
     return 0
@@ -46,7 +44,7 @@ def get(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _place(known: datasets.Known, directory: str | None) -> str:
+def _found(known: datasets.Known, directory: str | None) -> str:
     path = datasets.path_of(known, directory)
     if not path.exists():
         return f"not here: fairx data get {known.name}"

@@ -12,25 +12,29 @@ from typing import Any
 
 import numpy as np
 
+from . import merits
+
 DESCRIPTION = """\
 Estimate the reward and the exposure of a policy from the log of another one. POLICY is "uniform";
-a file ARM,PROBABILITY (.csv) or {"ARM": PROBABILITY} (.json); or "fair:exponential:10": exposure in
-proportion to the merit exp(10 m) of each arm's mean reward m in the log."""
+a file ARM,PROBABILITY (.csv) or {"ARM": PROBABILITY} (.json); or "fair:MERIT", such as
+"fair:exponential:10": exposure in proportion to the merit exp(10 m) of each arm's mean reward m in the
+log. A merit is as for fairx audit."""
 COLUMNS = ("arm", "reward", "propensity", "candidates", "probabilities", "context", "time")
 
 
-def add_to(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = subparsers.add_parser(
-        "evaluate", help="evaluate a policy from the log of another", description=DESCRIPTION
-    )
+def add_evaluate(parser: argparse.ArgumentParser) -> None:
+    """Add what `fairx evaluate` takes: the log, the policy, and how to estimate."""
+    parser.description = DESCRIPTION
     parser.add_argument("log", metavar="LOG", help="a file or folder: Parquet, CSV, JSON lines")
-    parser.add_argument("--policy", required=True, help="uniform, fair:MERIT:NUMBER, or a file")
+    parser.add_argument(
+        "--policy", required=True, help=f"uniform, a file, or fair:MERIT: {merits.HELP}"
+    )
     parser.add_argument("--estimator", default="snips", help="ips, snips (default), dm, dr, replay")
     parser.add_argument(
         "--interval", default="normal", help="normal (default), bootstrap, sequence"
     )
-    parser.add_argument("--level", type=float, default=0.95, help="of the interval (0.95)")
+    parser.add_argument("--alpha", type=float, default=0.05, help="chance of error (0.05)")
+    parser.add_argument("--level", type=float, help="the old spelling of --alpha: 1 - alpha")
     parser.add_argument(
         "--split", type=float, default=0.0, metavar="SHARE",
         help="estimate the means of a fair policy on this first share of the decisions, and "
@@ -57,8 +61,8 @@ def run(options: argparse.Namespace) -> int:
     source = from_table(logs.read(options.log, given), missing=options.missing)
     policy, source, cautions = _policy(options, source)
     found = evaluate(
-        source, policy, options.estimator, interval=options.interval, level=options.level,
-        max_unsupported=options.max_unsupported, seed=options.seed,
+        source, policy, options.estimator, interval=options.interval, alpha=options.alpha,
+        level=options.level, max_unsupported=options.max_unsupported, seed=options.seed,
     )  # fmt: skip
     found = found._replace(cautions=(*cautions, *found.cautions))
     _show(found)
@@ -78,7 +82,7 @@ def _policy(options: argparse.Namespace, source: Any) -> tuple[Any, Any, tuple[s
     from fairx import OptimalFair, Uniform
     from fairx.evaluation import mean_rewards, split
 
-    kind, _, merit = options.policy.partition(":")
+    kind, _, words = options.policy.partition(":")
     if options.split and kind != "fair":
         raise ValueError(f"--split must be left out for --policy {kind}: it learns nothing")
     if kind == "uniform":
@@ -86,22 +90,9 @@ def _policy(options: argparse.Namespace, source: Any) -> tuple[Any, Any, tuple[s
     if kind == "fair":
         known, rest = split(source, options.split) if options.split else (source, source)
         caution = "the fair policy's means are from the decisions it is evaluated on: use --split"
-        policy = OptimalFair(_merit(merit), mean_rewards(known))
+        policy = OptimalFair(merits.merit(words), mean_rewards(known))
         return policy, rest, () if options.split else (caution,)
     return _from_file(Path(options.policy), source.names), source, ()
-
-
-def _merit(text: str) -> Any:
-    """Return the merit function that exponential:10 and the like stand for."""
-    from fairx import merit
-
-    name, *numbers = text.split(":")
-    kinds = {kind.__name__.lower(): kind for kind in (merit.Exponential, merit.Power)}
-    try:
-        return kinds[name](*map(float, numbers))
-    except (KeyError, TypeError, ValueError) as error:
-        rule = "fair:exponential:STEEPNESS or fair:power:EXPONENT:OFFSET"
-        raise ValueError(f"--policy must be {rule}, not fair:{text} ({error})") from error
 
 
 def _from_file(path: Path, names: Sequence[Any]) -> dict[Any, float]:
@@ -117,7 +108,7 @@ def _from_file(path: Path, names: Sequence[Any]) -> dict[Any, float]:
 
 def _show(found: Any) -> None:
     sides = f"{found.low:.6g} to {found.high:.6g}, {found.interval}"
-    print(f"reward per decision  {found.reward:.6g}  ({100 * found.level:g} %: {sides})")
+    print(f"reward per decision  {found.reward:.6g}  ({100 * (1 - found.alpha):g} %: {sides})")
     print(f"decisions            {found.decisions}")
     for name, value in found.diagnostics._asdict().items():
         print(f"{name.replace('_', ' '):<20} {value:.6g}")

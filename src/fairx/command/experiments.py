@@ -20,22 +20,20 @@ the test part, and write figures, tables and a table of claims to OUT/index.html
 goes on with the same command; finished runs are never redone."""
 
 
-def add_to(subparsers: Any) -> None:
-    """Add the two subcommands."""
-    reproduce = subparsers.add_parser(
-        "reproduce", help="redo figures of the paper", description=DESCRIPTION
-    )
+def add_reproduce(reproduce: argparse.ArgumentParser) -> None:
+    """Add what `fairx reproduce` takes."""
+    reproduce.description = DESCRIPTION
     reproduce.add_argument("figures", nargs="+", metavar="FIGURE", help="fig1 ... figA6, or all")
     reproduce.add_argument(
         "--steepness", type=float, nargs="+", metavar="C", help="only these merits exp(C mean)"
     )
     _add_options(reproduce, "results/SCALE")
     reproduce.set_defaults(run=_reproduce)
-    run = subparsers.add_parser(
-        "run",
-        help="run an experiment of your own",
-        description="Run the experiment in a TOML file.",
-    )
+
+
+def add_run(run: argparse.ArgumentParser) -> None:
+    """Add what `fairx run` takes."""
+    run.description = "Run the experiment in a TOML file."
     run.add_argument("file", type=Path, help="a TOML file; docs/experiments.md says what is in it")
     _add_options(run, "results/NAME")
     run.set_defaults(run=_run, steepness=None)

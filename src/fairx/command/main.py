@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 
 import fairx
 
-from . import audit, data, evaluate, experiments, serve
-
+COMMANDS = {  # the module that has each, and what it does
+    "reproduce": ("experiments", "redo figures of the paper"),
+    "run": ("experiments", "run an experiment of your own"),
+    "audit": ("audit", "compare exposure with merit in a log"),
+    "evaluate": ("evaluate", "evaluate a policy from the log of another"),
+    "data": ("data", "list data sets, or get one"),
+    "serve": ("serve", "serve decisions over HTTP"),
+    "verify": ("keeping", "make every decision of a store's log again, and compare"),
+    "backup": ("keeping", "copy a store on SQLite while it is in use"),
+    "restore": ("keeping", "put a backup in the place of a store on SQLite"),
+}
 EXPECTED = (
     ValueError,
     OSError,
@@ -22,7 +32,9 @@ EXPECTED = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    parsed = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    asked = next((word for word in given if not word.startswith("-")), "")
+    parsed = parser(only=asked).parse_args(given)
     try:
         status: int = parsed.run(parsed)
         sys.stdout.flush()
@@ -39,14 +51,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all subcommands."""
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all subcommands, or of one: the others are named, not imported."""
     top = argparse.ArgumentParser(prog="fairx", description=fairx.__doc__)
     top.add_argument("--version", action="version", version=f"fairx {fairx.__version__}")
     top.add_argument("--traceback", action="store_true", help="show where an error came from")
     subparsers = top.add_subparsers(required=True, metavar="COMMAND")
-    for command in (experiments, audit, evaluate, data, serve):
-        command.add_to(subparsers)
+    for name, (module, words) in COMMANDS.items():
+        command = subparsers.add_parser(name, help=words, description=words)
+        if only in (None, name):
+            found = importlib.import_module(f".{module}", __package__)
+            getattr(found, f"add_{name}")(command)
     return top
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fairx import rules
 from fairx.errors import BrokenFile
 from fairx.files import UNREADABLE
 from fairx.types import Matrix
@@ -115,7 +115,6 @@ def reader_of(path: Path) -> Reader:
     plain = path.with_suffix("") if path.suffix in (".gz", ".bz2") else path
     if plain.suffix in READERS:
         return READERS[plain.suffix]
-    close = difflib.get_close_matches(str(path), names(), n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    hint = rules.nearest(str(path), names())
     rule = f"{' or '.join(names())}, or a file ending in {', '.join(READERS)}"
     raise ValueError(f"the data must be {rule}, not {str(path)!r}{hint}")

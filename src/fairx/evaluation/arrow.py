@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fairx.types import Indices, Vector
 
 
-def plain(column: Any) -> Any:
+def decoded(column: Any) -> Any:
     """Return a column of values, not of their numbers in a dictionary."""
     return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
@@ -23,8 +23,8 @@ def elements(column: Any) -> tuple[Any, Indices]:
     return pc.list_flatten(column), np.asarray(pc.fill_null(pc.list_value_length(column), 0))
 
 
-def places(column: Any, names: Sequence[Any]) -> Indices:
-    """Return the position of each arm in `names`."""
+def arm_numbers(column: Any, names: Sequence[Any]) -> Indices:
+    """Return the number of each arm, its index in `names`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

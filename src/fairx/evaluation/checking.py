@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
+from fairx.logs.problems import EACH, SUM
 from fairx.types import Indices
-
-ROUNDING = 1e-5  # probabilities are often logged as 32-bit numbers
 
 
 def numbers(name: str, value: npt.ArrayLike, dimensions: int) -> Indices:
@@ -29,7 +28,7 @@ def optional(name: str, value: Any, shape: tuple[int | None, ...]) -> Any:
 
 
 def contexts(value: Any, rows: int, wide: int) -> Any:
-    """Return contexts: one for each decision, or one for each of its slots."""
+    """Return contexts: one for each decision, or one for each of its candidates."""
     shape = (rows, wide, None) if np.ndim(value) == 3 else (rows, None)
     return optional("contexts", value, shape)
 
@@ -78,9 +77,9 @@ def _check_candidates(log: Any) -> None:
 
 def _check_probabilities(log: Any) -> None:
     assert log.probabilities is not None
-    shown = log.probabilities[np.arange(len(log.arms)), log.places()]
-    wrong = np.abs(shown - log.propensities) > ROUNDING
-    wrong |= np.abs(log.probabilities.sum(axis=1) - 1) > ROUNDING
+    shown = log.probabilities[np.arange(len(log.arms)), log.positions()]
+    wrong = np.abs(shown - log.propensities) > EACH
+    wrong |= np.abs(log.probabilities.sum(axis=1) - 1) > SUM
     wrong |= log.probabilities.min(axis=1) < 0
     if wrong.any():
         where = int(np.flatnonzero(wrong)[0])

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from fairx import rules
 from fairx.types import Vector
 
 from . import intervals
@@ -14,7 +11,7 @@ from .gathering import Gathered, gathered
 from .logged import Source
 from .models import Model, fitted
 from .reading import from_table
-from .sequences import Looks, confidence_sequence
+from .sequences import Looks, chance_of_error, confidence_sequence
 from .support import Diagnostics, cautions, clipped, diagnosed, left_out, refuse_unsupported
 from .targets import target
 from .terms import Terms, direct, doubly_robust, ips, replayed, snips
@@ -30,7 +27,7 @@ class Evaluation(NamedTuple):
     reward: float  # per decision
     low: float
     high: float
-    level: float
+    alpha: float  # the chance that the interval misses the value
     interval: str
     names: tuple[Any, ...]
     exposures: Vector  # of each arm: the target's average probability over the log's decisions
@@ -39,9 +36,15 @@ class Evaluation(NamedTuple):
     cautions: tuple[str, ...]  # in words: what makes the numbers doubtful
     looks: Looks | None  # of a confidence sequence
 
+    @property
+    def level(self) -> float:
+        """The old spelling of `alpha`: 1 - alpha."""
+        return 1 - self.alpha
+
     def to_dict(self) -> dict[str, Any]:
         """Return all but the looks as plain values, for JSON."""
         plain = self._asdict() | {
+            "level": self.level,
             "arms": [
                 {"arm": arm, "exposure": float(share)}
                 for arm, share in zip(self.names, self.exposures, strict=True)
@@ -58,7 +61,7 @@ def evaluate(
     estimator: str = "snips",
     *,
     interval: str = "normal",
-    level: float = 0.95,
+    alpha: float = 0.05,
     max_unsupported: float = 0.01,
     clip: float | None = None,
     reward_range: tuple[float, float] = (0.0, 1.0),
@@ -69,6 +72,7 @@ def evaluate(
     state: Any = None,
     draws: int = 100,
     seed: int | None = None,
+    level: float | None = None,
 ) -> Evaluation:
     """Estimate what `policy` would have brought, and whom it would have shown, from a log.
 
@@ -86,8 +90,8 @@ def evaluate(
         (of uniform logs): docs/evaluation.md says what each assumes.
     interval
         "normal", "bootstrap" (by unit), or "sequence" (for IPS: valid at every look).
-    level
-        How likely the interval is to hold the value.
+    alpha
+        How likely the interval is to miss the value.
     max_unsupported
         The share of the policy's probability that may be on arms the log cannot speak of. More is
         refused; up to that much of the range of rewards the estimate may be wrong by.
@@ -106,6 +110,8 @@ def evaluate(
     seed
         For the bootstrap, for policies that draw at random, and for "replay" (without one, the
         average over its draws).
+    level
+        The old spelling of `alpha`: 1 - alpha.
 
     Examples
     --------
@@ -122,7 +128,8 @@ def evaluate(
     Traceback (most recent call last):
     ValueError: the policy must have support in the log, not 0.5 of its probability on new: ...
     """
-    _check(estimator, interval, level, clip)
+    _check(estimator, interval, clip)
+    alpha = chance_of_error(alpha, level)
     source: Source = log if hasattr(type(log), "pieces") else from_table(log)
     modelled = estimator in ("dm", "dr")
     model = fitted(source, folds if estimator == "dr" else 1, ridge) if modelled else None
@@ -132,16 +139,16 @@ def evaluate(
     terms = _terms(estimator, source, model, found, weights, seed)
     looks = None
     if interval == "sequence":
-        looks = confidence_sequence(weights, found.rows.rewards, level, reward_range, weight_bound)
+        looks = confidence_sequence(weights, found.rows.rewards, alpha, reward_range, weight_bound)
         low, high = float(looks.lows[-1]), float(looks.highs[-1])
     elif interval == "bootstrap":
-        low, high = intervals.bootstrap(terms, level, resamples, seed)
+        low, high = intervals.bootstrap(terms, alpha, resamples, seed)
     else:
-        low, high = intervals.normal(terms, level)
+        low, high = intervals.normal(terms, alpha)
     used = terms.denominators if estimator == "replay" else weights
     diagnostics = diagnosed(found, used, clip)
     return Evaluation(
-        estimator, terms.estimate(), low, high, level, interval, tuple(source.names),
+        estimator, terms.estimate(), low, high, alpha, interval, tuple(source.names),
         found.exposures, len(weights), diagnostics, (*left_out(source), *cautions(diagnostics, clip)), looks,
     )  # fmt: skip
 
@@ -162,7 +169,7 @@ def _terms(
     return {"ips": ips, "snips": snips, "dr": doubly_robust}[estimator](found.rows, weights)
 
 
-def _check(estimator: str, interval: str, level: float, clip: float | None) -> None:
+def _check(estimator: str, interval: str, clip: float | None) -> None:
     for name, value, choices in (
         ("estimator", estimator, ESTIMATORS),
         ("interval", interval, INTERVALS),
@@ -176,4 +183,3 @@ def _check(estimator: str, interval: str, level: float, clip: float | None) -> N
         )
     if clip is not None and estimator in ("dm", "replay"):
         raise ValueError(f"clip must be left out of {estimator!r}, not {clip!r}: it has no weights")
-    rules.number("level", level, low=0.5, high=np.nextafter(1, 0))

@@ -58,15 +58,15 @@ def gathered(source: Source, wanted: Target, model: Model | None) -> Gathered:
 
 
 def _kept(piece: Logged, shares: Matrix, model: Model | None, start: int) -> Rows:
-    each, slots = np.arange(len(piece.arms)), piece.places()
+    each, positions = np.arange(len(piece.arms)), piece.positions()
     expected = np.zeros(shares.shape) if model is None else predicted(model, piece, start)
     return Rows(
         arms=piece.arms,
         rewards=piece.rewards,
         propensities=piece.propensities,
-        weights=shares[each, slots] / piece.propensities,
-        chances=1.0 / (piece.slots() >= 0).sum(axis=1),
-        predictions=expected[each, slots],
+        weights=shares[each, positions] / piece.propensities,
+        chances=1.0 / (piece.all_candidates() >= 0).sum(axis=1),
+        predictions=expected[each, positions],
         values=np.einsum("rs,rs->r", shares, expected),
         units=each + start if piece.units is None else piece.units,
     )
@@ -76,5 +76,5 @@ def _never_drawn(piece: Logged) -> npt.NDArray[np.bool_]:
     """Tell which candidates the logging policy could not have shown."""
     if piece.probabilities is not None:
         return np.asarray(piece.probabilities <= 0)
-    others = piece.slots() != piece.arms[:, None]
+    others = piece.all_candidates() != piece.arms[:, None]
     return np.asarray(others & (piece.propensities > CERTAIN)[:, None])

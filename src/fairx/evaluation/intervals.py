@@ -23,21 +23,21 @@ def standard_error(terms: Terms) -> float:
     return float(math.sqrt(parts.size * parts.var(ddof=1)) / abs(spread[1].sum()))
 
 
-def normal(terms: Terms, level: float) -> tuple[float, float]:
+def normal(terms: Terms, alpha: float) -> tuple[float, float]:
     """Return the estimate plus and minus its standard errors.
 
     Examples
     --------
     >>> terms = Terms(np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4), np.arange(4))
-    >>> low, high = normal(terms, 0.95)
+    >>> low, high = normal(terms, alpha=0.05)
     >>> round(low, 3), round(high, 3)
     (-0.066, 1.066)
     """
-    reach = NormalDist().inv_cdf(0.5 + level / 2) * standard_error(terms)
+    reach = NormalDist().inv_cdf(1 - alpha / 2) * standard_error(terms)
     return terms.estimate() - reach, terms.estimate() + reach
 
 
-def bootstrap(terms: Terms, level: float, resamples: int, seed: int | None) -> tuple[float, float]:
+def bootstrap(terms: Terms, alpha: float, resamples: int, seed: int | None) -> tuple[float, float]:
     """Return percentiles of the estimate over logs drawn unit by unit from the units there are."""
     rng = np.random.default_rng(rules.count("seed (the bootstrap draws at random)", seed, low=0))
     units = _by_unit(terms)
@@ -49,7 +49,7 @@ def bootstrap(terms: Terms, level: float, resamples: int, seed: int | None) -> t
         top, bottom = (part.take(drawn).sum(axis=1) for part in units)
         found.append(top / np.where(bottom == 0, np.nan, bottom))
         left -= size
-    ends = [0.5 - level / 2, 0.5 + level / 2]
+    ends = [alpha / 2, 1 - alpha / 2]
     low, high = np.nanquantile(np.concatenate(found), ends)  # none accepted: no estimate
     return float(low), float(high)
 

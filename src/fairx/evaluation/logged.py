@@ -41,7 +41,7 @@ class Logged(NamedTuple):
     Parameters
     ----------
     arms
-        The arm shown: its position in `names`.
+        The arm shown: its number, the index in `names`.
     rewards
         What it brought.
     propensities
@@ -60,7 +60,7 @@ class Logged(NamedTuple):
     Examples
     --------
     >>> log = Logged(arms=[0, 1, 1], rewards=[1, 0, 1], propensities=[0.5, 0.5, 0.25])
-    >>> log.names, log.slots().tolist()[0]
+    >>> log.names, log.all_candidates().tolist()[0]
     ((0, 1), [0, 1])
     >>> Logged(arms=[0, 1], rewards=[1, 0], propensities=[0.5, 0])
     Traceback (most recent call last):
@@ -94,7 +94,7 @@ class Logged(NamedTuple):
             units=checking.units(self.units, rows),
             names=tuple(self.names) or tuple(range(int(largest) + 1)),
         )
-        wide = new.slots().shape[1]
+        wide = new.all_candidates().shape[1]
         new = changed(
             new,
             contexts=checking.contexts(self.contexts, rows, wide),
@@ -109,21 +109,25 @@ class Logged(NamedTuple):
         return len(self.arms)
 
     def pieces(self) -> Iterator[Logged]:
-        """Go through the decisions, some at a time."""
-        wide = max(1, self.slots().shape[1])
+        """Go through slices of the arrays, shorter where there are many candidates."""
+        wide = max(1, self.all_candidates().shape[1])
         rows = max(1, min(PIECE, 64 * PIECE // wide))
         for start in range(0, len(self.arms), rows):
             yield part(self, slice(start, start + rows))
 
-    def slots(self) -> Indices:
+    def all_candidates(self) -> Indices:
         """Return the arms on offer in each decision, -1 for none."""
         if self.candidates is not None:
             return self.candidates
         every = np.arange(len(self.names), dtype=np.int64)
         return np.broadcast_to(every, (len(self.arms), len(self.names)))
 
-    def places(self) -> Indices:
-        """Return at which slot the arm shown is."""
+    def slots(self) -> Indices:
+        """Return `all_candidates` under its old name."""
+        return self.all_candidates()
+
+    def positions(self) -> Indices:
+        """Return the position of the arm shown among its candidates."""
         if self.candidates is None:
             return self.arms
         return np.asarray(np.argmax(self.candidates == self.arms[:, None], axis=1))

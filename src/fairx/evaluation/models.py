@@ -45,7 +45,7 @@ def fitted(source: Source, folds: int, ridge: float) -> Model:
 def predicted(model: Model, piece: Logged, start: int) -> Matrix:
     """Return the reward that each candidate of each decision is expected to bring."""
     folds = fold_of(piece, start, len(model.coefficients))
-    out = np.zeros(piece.slots().shape)
+    out = np.zeros(piece.all_candidates().shape)
     for fold in range(len(model.coefficients)):
         rows = folds == fold
         if _shared(piece):
@@ -53,7 +53,7 @@ def predicted(model: Model, piece: Logged, start: int) -> Matrix:
             out[rows] = piece.contexts[rows] @ model.coefficients[fold, 0]
         else:
             by_arm = features(piece)[rows] @ model.coefficients[fold].T
-            out[rows] = np.take_along_axis(by_arm, piece.slots()[rows], axis=1)
+            out[rows] = np.take_along_axis(by_arm, piece.all_candidates()[rows], axis=1)
     return out
 
 
@@ -67,11 +67,11 @@ def asked(piece: Logged, probabilities: Matrix) -> Matrix:
 
 
 def by_arm(piece: Logged, values: Matrix) -> Vector:
-    """Return the sum of `values` of every slot over the slots of each arm."""
+    """Return the sum of `values`, one for each candidate of each decision, by arm."""
     if piece.candidates is None:
         return np.asarray(values.sum(axis=0))
-    places = (piece.candidates + 1).ravel()  # the first: no candidate
-    return np.bincount(places, values.ravel(), len(piece.names) + 1)[1:].astype(np.float64)
+    arms = (piece.candidates + 1).ravel()  # the first: no candidate
+    return np.bincount(arms, values.ravel(), len(piece.names) + 1)[1:].astype(np.float64)
 
 
 def leverages(model: Model, piece: Logged, wanted: Matrix) -> Vector:
@@ -86,7 +86,7 @@ def features(piece: Logged) -> Matrix:
     if piece.contexts is None:
         return np.ones((rows, 1))
     if _shared(piece):
-        return np.asarray(piece.contexts[np.arange(rows), piece.places()])
+        return np.asarray(piece.contexts[np.arange(rows), piece.positions()])
     return np.concatenate([np.ones((rows, 1)), piece.contexts], axis=1)
 
 
@@ -118,9 +118,9 @@ def _add(
     order = np.argsort(keys, kind="stable")
     first = np.flatnonzero(np.diff(keys[order], prepend=-1))
     for rows in np.split(order, first[1:]):
-        place = divmod(int(keys[rows[0]]), squares.shape[1])
-        squares[place] += seen[rows].T @ seen[rows]
-        products[place] += seen[rows].T @ rewards[rows]
+        fold, group = divmod(int(keys[rows[0]]), squares.shape[1])
+        squares[fold, group] += seen[rows].T @ seen[rows]
+        products[fold, group] += seen[rows].T @ rewards[rows]
 
 
 def _solved(squares: Vector, products: Vector, ridge: float, shared: bool) -> Model:

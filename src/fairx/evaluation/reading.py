@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from fairx import rules
 from fairx.compiled import changed
+from fairx.logs import Log
 from fairx.types import Indices
 
 from . import arrow
@@ -29,7 +30,7 @@ class Table(NamedTuple):
     problems: dict[str, int]  # rows of the log that are no decisions, by kind
 
     def pieces(self) -> Iterator[Logged]:
-        """Go through the decisions, some at a time."""
+        """Go through the batches of the table; a mistake says how many decisions came before."""
         start = 0
         for batch in _batches(self.table, self.columns):
             try:
@@ -45,11 +46,11 @@ class Table(NamedTuple):
         lists = {name: arrow.elements(batch[name]) for name in LISTS if name in batch}
         candidates, probabilities, context = (lists.get(name) for name in LISTS)
         return Logged(
-            arms=arrow.places(batch["arm"], self.names),
+            arms=arrow.arm_numbers(batch["arm"], self.names),
             rewards=arrow.rewards(batch["reward"], self.missing),
             propensities=arrow.floats(batch["propensity"]),
             candidates=candidates
-            and arrow.filled(arrow.places(candidates[0], self.names), candidates[1], -1),
+            and arrow.filled(arrow.arm_numbers(candidates[0], self.names), candidates[1], -1),
             contexts=context and arrow.even(*context),
             probabilities=probabilities
             and arrow.filled(arrow.floats(probabilities[0]), probabilities[1], 0),
@@ -86,19 +87,20 @@ def from_table(
     (('a', 'b'), [[0, 1]])
     """
     problems: dict[str, int] = {}
-    if hasattr(type(table), "connection"):  # a log: of its kind, since tables have columns so named
-        problems, table = table.problems(), _valid(table)
+    if isinstance(table, Log):
+        there = [name for name in COLUMNS if name in NEEDED or name in table.columns]
+        problems, table = table.problems(), table.in_order(there)
     called = _called(table, dict(columns or {}))
     seen: dict[Any, None] = dict.fromkeys(names)
     units, nulls, decisions = [], dict.fromkeys(called, 0), 0
     for batch in _batches(table, called):
         decisions += len(batch["arm"])
         nulls = {name: nulls[name] + column.null_count for name, column in batch.items()}
-        there = [
+        arms_of = [
             batch["arm"],
             *([arrow.elements(batch["candidates"])[0]] if "candidates" in batch else []),
         ]
-        seen |= dict.fromkeys(arm for column in there for arm in column.unique().to_pylist())
+        seen |= dict.fromkeys(arm for column in arms_of for arm in column.unique().to_pylist())
         units += [batch["unit"]] if "unit" in batch else []
     rules.count("the number of decisions", decisions)
     _refuse_gaps(called, nulls, decisions, missing)
@@ -106,14 +108,6 @@ def from_table(
     arms = tuple(names) if names else tuple(sorted(arm for arm in seen if arm is not None))
     codes = arrow.codes(units) if "unit" in kept else None
     return Table(table, kept, arms, decisions, codes, missing, problems)
-
-
-def _valid(log: Any) -> Any:
-    """Return the valid rows of a log, in the order of time."""
-    names = [name for name in COLUMNS if name in NEEDED or name in log.columns]
-    order = "ORDER BY time, row" if "time" in log.columns else ""
-    log.query("SELECT 1 AS done")  # ends what was read in part: DuckDB has one open at a time
-    return log.connection.sql(f"SELECT {', '.join(names)} FROM valid {order}")
 
 
 def _called(table: Any, given: dict[str, str]) -> dict[str, str]:
@@ -165,4 +159,4 @@ def _batches(table: Any, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]
         for batch in stream:
             for start in range(0, batch.num_rows, PIECE):
                 some = batch.slice(start, PIECE)
-                yield {name: arrow.plain(some.column(column)) for name, column in columns.items()}
+                yield {name: arrow.decoded(some.column(column)) for name, column in columns.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +28,11 @@ class Looks(NamedTuple):
 def confidence_sequence(
     weights: npt.ArrayLike,
     rewards: npt.ArrayLike,
-    level: float = 0.95,
+    alpha: float = 0.05,
     reward_range: tuple[float, float] = (0.0, 1.0),
     weight_bound: float | None = None,
     looks: npt.ArrayLike | None = None,
+    level: float | None = None,
 ) -> Looks:
     """Return intervals for the mean of w r over the decisions so far, valid at all times at once.
 
@@ -39,8 +41,8 @@ def confidence_sequence(
     weights, rewards
         In the order of time: the target's probability of the arm shown divided by its
         propensity, given what was known then; and what the arm brought.
-    level
-        At least this likely, every interval ever looked at holds.
+    alpha
+        The chance, at most, that any interval ever looked at misses.
     reward_range
         What rewards are between, known beforehand.
     weight_bound
@@ -48,6 +50,8 @@ def confidence_sequence(
         better where rewards are rare.
     looks
         After how many decisions; without, about 200 of them, closer together at the start.
+    level
+        The old spelling of `alpha`: 1 - alpha.
 
     Notes
     -----
@@ -76,7 +80,7 @@ def confidence_sequence(
         remedy = "give the range known beforehand as reward_range"
         raise ValueError(f"rewards must be from {low:g} to {high:g}, not {wrong:g}: {remedy}")
     after = _looks(looks, rules.count("the number of decisions", weights.size))
-    error = (1 - rules.number("level", level, low=0.5, high=1 - 1e-12)) / 2
+    error = chance_of_error(alpha, level) / 2  # of either end
     lows = _lower(weights * scaled, 0.5, after, error)
     if weight_bound is None:
         highs = 1 - _lower(weights * (1 - scaled), 0.5, after, error)
@@ -84,6 +88,14 @@ def confidence_sequence(
         bound = rules.number("weight_bound", weight_bound, low=max(1.0, float(weights.max())))
         highs = -_lower(-weights * scaled, -0.5, after, error, reach=bound)
     return Looks(after, *(low + (high - low) * np.clip(end, 0, 1) for end in (lows, highs)))
+
+
+def chance_of_error(alpha: float, level: float | None) -> float:
+    """Return alpha, also where it is given by its old spelling; a level would be too large for it."""
+    if level is None:
+        return rules.number("alpha", alpha, low=1e-12, high=0.5)
+    warnings.warn("level= is now alpha=, which is 1 - level", DeprecationWarning, stacklevel=3)
+    return 1 - rules.number("level", level, low=0.5, high=1 - 1e-12)
 
 
 def _lower(

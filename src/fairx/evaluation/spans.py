@@ -22,12 +22,12 @@ class Span(NamedTuple):
 
     @property
     def names(self) -> Sequence[Any]:
-        """The arms there are."""
+        """The arms of the whole log, so that both parts number them alike."""
         return self.source.names
 
     @property
     def decisions(self) -> int:
-        """How many decisions there are."""
+        """How many decisions are in between."""
         return self.last - self.first
 
     @property
@@ -37,7 +37,7 @@ class Span(NamedTuple):
         return found
 
     def pieces(self) -> Iterator[Logged]:
-        """Go through the decisions, some at a time."""
+        """Go through the pieces of the whole log, cut at both ends."""
         start = 0
         for piece in self.source.pieces():
             low, high = max(self.first - start, 0), min(self.last - start, len(piece.arms))

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
+from fairx.logs.problems import SUM
 from fairx.types import Indices, Matrix, Vector
 
-from .checking import ROUNDING
 from .logged import Logged, Source
 
-Target = Callable[[Logged, int], npt.ArrayLike]  # of decisions from a number on, for each slot
+Target = Callable[[Logged, int], npt.ArrayLike]  # of decisions from a number on, for each candidate
 
 
 def target(policy: Any, source: Source, state: Any, draws: int, seed: int | None) -> Target:
@@ -40,11 +40,11 @@ def target(policy: Any, source: Source, state: Any, draws: int, seed: int | None
 
 def probabilities(wanted: Target, piece: Logged, start: int) -> Matrix:
     """Return the target's probabilities for a piece of the log, checked."""
-    slots = piece.slots()
+    candidates = piece.all_candidates()
     hint = "one row per decision, one column per candidate"
-    found = rules.array("the policy's probabilities", wanted(piece, start), slots.shape, hint)
-    wrong = np.abs(found.sum(axis=1) - 1) > ROUNDING
-    wrong |= (np.where(slots < 0, -np.abs(found), found) < 0).any(axis=1)
+    found = rules.array("the policy's probabilities", wanted(piece, start), candidates.shape, hint)
+    wrong = np.abs(found.sum(axis=1) - 1) > SUM
+    wrong |= (np.where(candidates < 0, -np.abs(found), found) < 0).any(axis=1)
     if wrong.any():
         where = int(np.flatnonzero(wrong)[0])
         rule = "not negative, sum to 1 and be 0 where no candidate is"
@@ -83,7 +83,7 @@ def _constant(shares: Mapping[Any, float], names: Any) -> Target:
             f"probability on {arms}: neither shown nor on offer there"
         )
     each = np.array([*(shares.get(name, 0.0) for name in names), 0.0])  # the last: no candidate
-    if abs(each.sum() - 1) > ROUNDING or each.min() < 0:
+    if abs(each.sum() - 1) > SUM or each.min() < 0:
         rule = "not negative and sum to 1"
         raise ValueError(f"the policy's probabilities must be {rule}, not {dict(shares)}")
 
@@ -102,7 +102,9 @@ def _each(values: npt.NDArray[Any], decisions: int) -> Target:
     if len(values) != decisions:
         rule = f"one row for each of the {decisions} decisions"
         raise ValueError(f"the policy's probabilities must have {rule}, not {len(values)}")
-    return lambda piece, start: values[start : start + len(piece.arms), : piece.slots().shape[1]]
+    return lambda piece, start: values[
+        start : start + len(piece.arms), : piece.all_candidates().shape[1]
+    ]
 
 
 class Frozen(NamedTuple):
@@ -115,26 +117,26 @@ class Frozen(NamedTuple):
     memory: dict[bytes, Vector]  # by candidates
 
     def shares(self, piece: Logged, start: int) -> npt.ArrayLike:
-        """Return the probabilities of each slot."""
-        contexts, slots = piece.contexts, piece.slots()
+        """Return the probabilities of each candidate."""
+        contexts, candidates = piece.contexts, piece.all_candidates()
         if contexts is None:
-            kinds, which = _distinct(slots)
+            kinds, which = _distinct(candidates)
             return np.stack([self.remembered(kind) for kind in kinds])[which]
         wide = contexts if contexts.ndim == 3 else contexts[:, None]
-        wide = np.broadcast_to(wide, (*slots.shape, contexts.shape[-1]))
-        return np.stack([self.asked(slots[row], wide[row]) for row in range(len(slots))])
+        wide = np.broadcast_to(wide, (*candidates.shape, contexts.shape[-1]))
+        return np.stack([self.asked(candidates[row], wide[row]) for row in range(len(candidates))])
 
-    def remembered(self, slots: Indices) -> Vector:
+    def remembered(self, candidates: Indices) -> Vector:
         """Return the probabilities of candidates without contexts, computed once."""
-        key = slots.tobytes()
+        key = candidates.tobytes()
         if key not in self.memory:
-            self.memory[key] = self.asked(slots, np.empty((len(slots), 0)))
+            self.memory[key] = self.asked(candidates, np.empty((len(candidates), 0)))
         return self.memory[key]
 
-    def asked(self, slots: Indices, contexts: Matrix) -> Vector:
+    def asked(self, candidates: Indices, contexts: Matrix) -> Vector:
         """Return the probabilities of one decision."""
-        out, there = np.zeros(len(slots)), slots >= 0
-        arms, rows = slots[there], np.ascontiguousarray(contexts[there])
+        out, there = np.zeros(len(candidates)), candidates >= 0
+        arms, rows = candidates[there], np.ascontiguousarray(contexts[there])
         # the draws depend on what is asked, not on when: the order of decisions is no matter
         words = () if self.seed is None else np.frombuffer(arms.tobytes() + rows.tobytes(), "u4")
         rng = np.random.default_rng([self.seed or 0, *words])
@@ -153,9 +155,9 @@ def _frozen(policy: Any, source: Source, state: Any, draws: int, seed: int | Non
     return Frozen(policy, state, rules.count("draws", draws), seed, {})
 
 
-def _distinct(slots: Indices) -> tuple[Indices, Indices]:
+def _distinct(candidates: Indices) -> tuple[Indices, Indices]:
     """Return the distinct rows, and which of them each row is."""
-    new = (slots[1:] != slots[:-1]).any(axis=1)
+    new = (candidates[1:] != candidates[:-1]).any(axis=1)
     first = np.concatenate([[0], np.flatnonzero(new) + 1])  # the same rows often follow each other
-    kinds, which = np.unique(slots[first], axis=0, return_inverse=True)
-    return kinds, np.repeat(which.ravel(), np.diff(first, append=len(slots)))
+    kinds, which = np.unique(candidates[first], axis=0, return_inverse=True)
+    return kinds, np.repeat(which.ravel(), np.diff(first, append=len(candidates)))

@@ -9,10 +9,11 @@ import numpy as np
 from fairx import rules
 from fairx.types import Indices, Vector
 
-from .checking import ROUNDING
 from .gathering import Gathered, Rows
 from .logged import Source
 from .models import Model, leverages
+
+EVEN = 1e-5  # of 1,000 candidates that is 1 %: a logged probability may be rounded more than that
 
 
 class Terms(NamedTuple):
@@ -78,7 +79,7 @@ def replayed(rows: Rows, seed: int | None) -> Terms:
     are: accepted decisions are then distributed as if the target had made them. Without a seed
     the sum is over both outcomes of each draw, weighted by their probabilities.
     """
-    wrong = np.abs(rows.propensities - rows.chances) > ROUNDING
+    wrong = np.abs(rows.propensities - rows.chances) > EVEN
     if wrong.any():
         where = int(np.flatnonzero(wrong)[0])
         raise ValueError(

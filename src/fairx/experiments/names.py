@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from fairx import settings
+from fairx import rules, settings
 from fairx.merit import Custom
 
 
@@ -24,8 +23,7 @@ def choice(what: str, name: str, names: Collection[str]) -> str:
     """
     if name in names:
         return name
-    near = difflib.get_close_matches(str(name), names, n=1)
-    hint = f": did you mean {near[0]!r}?" if near else ""
+    hint = rules.nearest(str(name), names)
     raise ValueError(f"{what} must be one of {', '.join(names)}, not {name!r}{hint}")
 
 
@@ -33,9 +31,8 @@ def known(where: str, found: Iterable[str], names: Collection[str]) -> None:
     """Refuse keys that mean nothing here."""
     for key in found:
         if key not in names:
-            near = difflib.get_close_matches(key, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names)}"
-            raise ValueError(f"{where} has no key {key!r}: {hint}")
+            hint = rules.nearest(key, names, f"choose from {', '.join(names)}")
+            raise ValueError(f"{where} has no key {key!r}{hint}")
 
 
 def table(where: str, value: Any) -> Mapping[str, Any]:
@@ -71,10 +68,9 @@ def imported(kind: str) -> Any:
     """
     module, _, name = kind.partition(":")
     if not name:
-        near = difflib.get_close_matches(kind, settings.KINDS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "write your own as module:Name"
         if kind not in settings.KINDS:
-            raise ValueError(f"unknown kind {kind!r}: {hint}")
+            hint = rules.nearest(kind, settings.KINDS, "write your own as module:Name")
+            raise ValueError(f"unknown kind {kind!r}{hint}")
         return settings.KINDS[kind]
     if "" not in sys.path:  # a module beside the experiment, as for `python -m`
         sys.path.insert(0, "")

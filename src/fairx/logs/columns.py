@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from fairx import rules
 
 COLUMNS = {
     "decision": "what the decision is called; each once",
@@ -43,7 +44,7 @@ def named(columns: Mapping[str, str] | str | os.PathLike[str] | None) -> dict[st
         mapping = dict(columns or {})
     for key, name in mapping.items():
         if key not in COLUMNS:
-            raise ValueError(f"columns has no key {key!r}: {_hint(key, COLUMNS)}")
+            raise ValueError(f"columns has no key {key!r}{_hint(key, COLUMNS)}")
         if not isinstance(name, str):
             raise TypeError(f"columns[{key!r}] must be the name of a column, not {name!r}")
     return mapping
@@ -59,7 +60,7 @@ def present(mapping: Mapping[str, str], there: Mapping[str, str]) -> dict[str, s
     """
     for key, name in mapping.items():
         if name not in there:
-            raise ValueError(f"the log has no column {name!r} for {key}: {_hint(name, there)}")
+            raise ValueError(f"the log has no column {name!r} for {key}{_hint(name, there)}")
     found = {key: mapping.get(key, key) for key in COLUMNS if mapping.get(key, key) in there}
     if "arm" not in found:
         raise ValueError(
@@ -154,5 +155,4 @@ def _listed(name: str, wanted: str, kind: str) -> str:
 
 
 def _hint(name: str, names: Mapping[str, str]) -> str:
-    near = difflib.get_close_matches(name, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names)}"
+    return rules.nearest(name, names, f"choose from {', '.join(names)}")

@@ -16,7 +16,8 @@ class Log(NamedTuple):
     """A decision log, made by `read`.
 
     `query` runs SQL over `valid`, the rows without problems, and `checked`, all of them with their
-    `problem`. Both have the columns of `COLUMNS` and `pool`, which numbers the sets of candidates.
+    `problem`. Both have the columns of `COLUMNS` and `pool`, the number of the set of candidates;
+    where candidates were logged, the table `pools` has the sorted `arms` of each `pool`.
     """
 
     connection: Any
@@ -29,6 +30,12 @@ class Log(NamedTuple):
         """Return the columns that a query over `valid` or `checked` yields, as arrays."""
         found: dict[str, npt.NDArray[Any]] = self.connection.execute(sql, list(values)).fetchnumpy()
         return found
+
+    def in_order(self, names: Sequence[str]) -> Any:
+        """Return columns of the valid rows in the order of time, as a table that speaks Arrow."""
+        order = "ORDER BY time, row" if "time" in self.columns else ""
+        self.query("SELECT 1 AS done")  # ends what was read in part: DuckDB has one open at a time
+        return self.connection.sql(f"SELECT {', '.join(names)} FROM valid {order}")
 
     def problems(self) -> dict[str, int]:
         """Return how many rows have each kind of problem; a row may have several."""

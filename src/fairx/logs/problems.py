@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from fairx.types import Indices
 
-CLOSE = 1e-4  # what rounding may do to a logged probability
+# Probabilities may have been rounded, to four digits or to 32 bits, before they were logged: each of
+# them, and the sum of twenty. The last part keeps sums of decimals from falling on the border.
+EACH = 1e-4 + 1e-9
+SUM = 1e-3 + 1e-9
 LISTED = "probabilities[list_position(candidates, arm)]"
 UNREADABLE = "unreadable line"
 
@@ -44,12 +47,12 @@ KINDS = (
         "probabilities not a distribution",
         ("probabilities",),
         "list_count(probabilities) < len(probabilities) OR list_min(probabilities) < 0 "
-        f"OR abs(list_sum(probabilities) - 1) > {CLOSE}",
+        f"OR abs(list_sum(probabilities) - 1) > {SUM}",
     ),
     Kind(
         "propensity unlike its probability",
         ("probabilities", "propensity"),
-        f"abs(propensity - {LISTED}) > {CLOSE}",
+        f"abs(propensity - {LISTED}) > {EACH}",
     ),
     Kind("reward not finite", ("reward",), "NOT isfinite(reward)"),
 )

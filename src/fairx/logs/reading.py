@@ -1,4 +1,4 @@
-"""Reading a log: map its columns, number its sets of candidates, find what is wrong with it."""
+"""Reading a log: map its columns, number its pools, find what is wrong with it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ CREATE TEMP TABLE orders AS
 SELECT candidates, list_sort(candidates) AS arms,
   list_unique(candidates) < len(candidates) AS repeats
 FROM rows WHERE candidates IS NOT NULL GROUP BY candidates;
-CREATE TEMP TABLE sets AS
+CREATE TEMP TABLE pools AS
 SELECT arms, row_number() OVER (ORDER BY arms) - 1 AS pool FROM orders GROUP BY arms;
-CREATE TEMP TABLE pools AS SELECT candidates, pool, repeats FROM orders JOIN sets USING (arms)
+CREATE TEMP TABLE listed AS SELECT candidates, pool, repeats FROM orders JOIN pools USING (arms)
 """
 TWICE = """
 CREATE TEMP TABLE twice AS
@@ -98,7 +98,7 @@ def _view(connection: Any, there: set[str]) -> None:
     joins, extra = "", ["0::BIGINT AS pool"]
     if "candidates" in there:
         connection.execute(POOLS)
-        joins, extra = "LEFT JOIN pools USING (candidates)", ["pool", "repeats"]
+        joins, extra = "LEFT JOIN listed USING (candidates)", ["pool", "repeats"]
     if "decision" in there and _repeats(connection):
         there = there | {"repeated"}
         joins += " LEFT JOIN repeated USING (decision)"

@@ -50,8 +50,8 @@ def _draw_horizon(axis: Axes, panel: Panel, horizon: int, found: Mapping[str, St
 
 def _draw_bars(axis: Axes, shown: Mapping[str, Vector], found: Mapping[str, Style]) -> None:
     arms, width = np.arange(len(shown[FAIR])), 0.86 / len(shown)
-    for place, (label, exposure) in enumerate(shown.items()):
-        shift = (place - (len(shown) - 1) / 2) * width
+    for number, (label, exposure) in enumerate(shown.items()):
+        shift = (number - (len(shown) - 1) / 2) * width
         hatch = "////" if found[label].line == "--" else ""
         axis.bar(
             arms + shift,

@@ -63,6 +63,12 @@ def save(figure: Figure, path: str | Path) -> tuple[Path, Path]:
     return svg, png
 
 
+def inlined(figure: Figure, path: str | Path) -> str:
+    """Save the figure; return it without the lines that only a file of its own needs."""
+    words = save(figure, path)[0].read_text(encoding="utf-8")
+    return words[words.index("<svg") :]
+
+
 def _renamed(svg: str, name: str) -> str:
     """Give the ids, which Matplotlib draws at random, numbers and the name of this figure.
 

@@ -67,6 +67,7 @@ def check_distribution(probabilities: Vector) -> None:
     for position in range(len(probabilities)):
         total += probabilities[position]
         lowest = min(lowest, probabilities[position])
+    # Stricter than for logs, which may be rounded: these are numbers that a policy has just computed.
     if not (abs(total - 1.0) < 1e-9 and lowest >= 0.0):
         raise ValueError("probabilities must be at least 0 and sum to 1, but this policy's are not")
 

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit
 
 from fairx import rules
 from fairx.types import Indices, Vector
 
-LEVEL = 0.95
+ALPHA = 0.05
 
 
 class Interval(NamedTuple):
@@ -23,7 +24,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def mean_interval(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
+def mean_interval(values: npt.ArrayLike, alpha: float = ALPHA) -> Interval:
     """Return the mean over runs with its Student t interval.
 
     Examples
@@ -32,11 +33,11 @@ def mean_interval(values: npt.ArrayLike, level: float = LEVEL) -> Interval:
     [2.0, -0.484, 4.484]
     """
     found = _runs("values", values)
-    return _around(found.mean(), *_errors(found), level)
+    return _around(found.mean(), *_errors(found), alpha)
 
 
 def difference_interval(
-    first: npt.ArrayLike, second: npt.ArrayLike, level: float = LEVEL
+    first: npt.ArrayLike, second: npt.ArrayLike, alpha: float = ALPHA
 ) -> Interval:
     """Return mean(first) - mean(second) with its interval by Welch, for independent runs.
 
@@ -46,10 +47,10 @@ def difference_interval(
     [3.0, 0.733, 5.267]
     """
     a, b = _runs("first", first), _runs("second", second)
-    return _around(a.mean() - b.mean(), *_welch(_errors(a), _errors(b)), level)
+    return _around(a.mean() - b.mean(), *_welch(_errors(a), _errors(b)), alpha)
 
 
-def ratio_interval(first: npt.ArrayLike, second: npt.ArrayLike, level: float = LEVEL) -> Interval:
+def ratio_interval(first: npt.ArrayLike, second: npt.ArrayLike, alpha: float = ALPHA) -> Interval:
     """Return mean(first) / mean(second), both positive, with the interval of its logarithm.
 
     The logarithm of a mean has the standard error of the mean over the mean (delta method).
@@ -64,13 +65,13 @@ def ratio_interval(first: npt.ArrayLike, second: npt.ArrayLike, level: float = L
         rules.positive(name, float(runs.mean()))
         for name, runs in (("the mean of first", a), ("the mean of second", b))
     )
-    log = _around(math.log(top / bottom), *_welch(_errors(a / top), _errors(b / bottom)), level)
+    log = _around(math.log(top / bottom), *_welch(_errors(a / top), _errors(b / bottom)), alpha)
     with np.errstate(over="ignore"):
         return Interval(top / bottom, float(np.exp(log.low)), float(np.exp(log.high)))
 
 
 def resampled_interval(
-    statistic: Callable[[Indices], float], runs: int, level: float = LEVEL, seed: int = 0
+    statistic: Callable[[Indices], float], runs: int, alpha: float = ALPHA, seed: int = 0
 ) -> Interval:
     """Return `statistic` of all runs, with the percentile interval of 1,000 bootstrap samples.
 
@@ -84,7 +85,9 @@ def resampled_interval(
     if runs == 1:
         return Interval(float(statistic(everything)), -math.inf, math.inf)
     samples = np.random.default_rng(seed).integers(runs, size=(1000, runs))
-    low, high = np.quantile([statistic(sample) for sample in samples], _tails(level))
+    low, high = np.quantile(
+        [statistic(sample) for sample in samples], [_chance(alpha) / 2, 1 - alpha / 2]
+    )
     return Interval(float(statistic(everything)), float(low), float(high))
 
 
@@ -132,42 +135,23 @@ def spread(values: npt.ArrayLike) -> float:
     return float(found.std(ddof=1)) if found.size > 1 else 0.0
 
 
-def t_quantile(level: float, freedom: int) -> float:
-    """Return the t that Student's variable stays within, either side, with chance `level`.
-
-    Bisection of the finite series for whole degrees of freedom (Abramowitz and Stegun, 26.7.3
-    and 26.7.4). Beyond 1,000 degrees those of 1,000, wider by less than 0.2 per cent.
+def t_quantile(alpha: float, freedom: float) -> float:
+    """Return the t that Student's variable exceeds, on either side, with chance `alpha`.
 
     Examples
     --------
-    >>> round(t_quantile(0.95, freedom=9), 3)
+    >>> round(t_quantile(0.05, freedom=9), 3)
     2.262
     """
-    freedom = min(rules.count("freedom", freedom), 1000)
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):
-        angle = (low + high) / 2
-        low, high = (angle, high) if _within(angle, freedom) < level else (low, angle)
-    return math.sqrt(freedom) * math.tan(low)
+    return float(stdtrit(rules.positive("freedom", freedom), 1 - _chance(alpha) / 2))
 
 
-def _within(angle: float, freedom: int) -> float:
-    """Return the chance that |t| is at most sqrt(freedom) * tan(angle)."""
-    odd = freedom % 2
-    term = math.sin(angle) * (math.cos(angle) if odd else 1.0)
-    total = 0.0
-    for power in range(2 + odd, freedom + 1, 2):
-        total += term
-        term *= math.cos(angle) ** 2 * (power - 1) / power
-    return (angle + total) * 2 / math.pi if odd else total
-
-
-def _around(value: float, error: float, freedom: float, level: float) -> Interval:
+def _around(value: float, error: float, freedom: float, alpha: float) -> Interval:
     """Return the interval of a value with this standard error."""
     if not freedom:  # one run: nothing is known of the others
         return Interval(float(value), -math.inf, math.inf)
     # Welch's degrees of freedom are cut to a whole number, which only widens the interval.
-    half = t_quantile(1 - 2 * _tails(level)[0], int(freedom + 1e-9)) * error
+    half = t_quantile(alpha, int(freedom + 1e-9)) * error
     return Interval(float(value), float(value - half), float(value + half))
 
 
@@ -185,9 +169,9 @@ def _welch(first: tuple[float, float], second: tuple[float, float]) -> tuple[flo
     return math.hypot(a, b), 1 / (part**2 / m + (1 - part) ** 2 / n)
 
 
-def _tails(level: float) -> tuple[float, float]:
-    tail = (1 - rules.number("level", level, low=0, high=1)) / 2
-    return tail, 1 - tail
+def _chance(alpha: float) -> float:
+    """Return a chance of error: one above a half is a level, which some mistake for it."""
+    return rules.number("alpha", alpha, low=0, high=0.5)
 
 
 def _runs(name: str, values: npt.ArrayLike) -> Vector:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from fairx.experiments.outcome import Outcome
-from fairx.plots import draw, save
-from fairx.plots.figure import merit_title
+from fairx.pages import number, template
+from fairx.plots import draw
+from fairx.plots.figure import inlined, merit_title
 
 from .claims import STATEMENTS, Claim, claims
 from .tables import rows, setting_words, write_tables
@@ -47,7 +45,7 @@ def write_report(
     write_tables(outcomes, folder / "tables.csv")
     sections = [_section(name, outcome, folder) for name, outcome in outcomes.items()]
     found = [] if PAPER.isdisjoint(outcomes) else claims(outcomes)
-    page = _template().render(
+    page = template(__package__, finding=finding).render(
         about=about,
         claims=found,
         verdicts=Counter(claim.verdict for claim in found),
@@ -72,22 +70,13 @@ def _section(name: str, outcome: Outcome, folder: Path) -> dict[str, Any]:
     return {
         "name": name,
         "experiment": experiment,
-        "svg": _svg(outcome, folder / name),
+        "svg": inlined(draw(outcome), folder / name) if outcome.panels else "",
         "caption": CAPTIONS[experiment.figure],
         "rows": found,
         "edges": any(row.at_edge for row in found),
         "searches": _searches(outcome),
         "missing": [merit_title(m) for m in experiment.merits if repr(m) not in played],
     }
-
-
-def _svg(outcome: Outcome, path: Path) -> str:
-    """Save the figure; return it without the lines that only a file of its own needs."""
-    if not outcome.panels:
-        return ""
-    svg, _ = save(draw(outcome), path)
-    words = svg.read_text(encoding="utf-8")
-    return words[words.index("<svg") :]
 
 
 def _searches(outcome: Outcome) -> list[dict[str, Any]]:
@@ -103,28 +92,6 @@ def _searches(outcome: Outcome) -> list[dict[str, Any]]:
         for curve in panel.curves
         if curve.tried
     ]
-
-
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"number": number, "finding": finding}
-    return environment.from_string(
-        resources.files(__package__).joinpath("page.html").read_text("utf-8")
-    )
-
-
-def number(value: float) -> str:
-    """Return a number as the page shows it.
-
-    Examples
-    --------
-    >>> number(12345.6), number(0.01234)
-    ('12,346', '0.0123')
-    """
-    words = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    return words.replace("-", "\N{MINUS SIGN}")
 
 
 def finding(claim: Claim) -> str:

@@ -92,7 +92,7 @@ def _audited(folder: Path | None, snapshot: Snapshot, question: Question) -> Aud
     )
     log = read(folder, memory="512MB", threads=1)  # decisions come first
     try:
-        found = audit(log, merit, alpha=question.alpha, rewards=ends, floor=settings.floor)
+        found = audit(log, merit, alpha=question.alpha, reward_range=ends, floor=settings.floor)
     finally:
         log.connection.close()
     # Late rewards are not in this log: they were not learned from. The status counts them.

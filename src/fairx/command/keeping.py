@@ -1,0 +1,97 @@
+"""`fairx verify`, `fairx backup` and `fairx restore`: keeping the store of a service."""
+# ruff: noqa: T201 - a command prints
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+SHOWN = 20  # problems
+
+
+def add_verify(parser: argparse.ArgumentParser) -> None:
+    """Add what `fairx verify` takes."""
+    _add_store(parser)
+    parser.add_argument("--secret-file", type=Path, metavar="FILE",
+                        help="check signatures too; or FAIRX_SECRET")  # fmt: skip
+    parser.set_defaults(run=run_verify)
+
+
+def add_backup(parser: argparse.ArgumentParser) -> None:
+    """Add what `fairx backup` takes."""
+    _add_store(parser)
+    parser.add_argument("out", type=Path, metavar="OUT")
+    parser.set_defaults(run=run_backup)
+
+
+def add_restore(parser: argparse.ArgumentParser) -> None:
+    """Add what `fairx restore` takes."""
+    parser.add_argument("backup", type=Path, metavar="BACKUP")
+    parser.add_argument("--replace", action="store_true", help="move the store there aside")
+    _add_store(parser)
+    parser.set_defaults(run=run_restore)
+
+
+def run_verify(options: argparse.Namespace) -> int:
+    """Check every line of the log."""
+    from tqdm import tqdm
+
+    from fairx.store import located, verify
+
+    store = located(options.store)
+    database = store.reader()
+    with tqdm(unit=" decisions", delay=2, leave=False) as bar, database.transaction():
+        found = verify(database, _secret(store, options.secret_file), bar.update)
+    database.close()
+    for problem in found.problems[:SHOWN]:
+        print(f"problem: {problem}")
+    if len(found.problems) > SHOWN:
+        print(f"and {len(found.problems) - SHOWN:,} more")
+    print(
+        f"{found.decisions - found.erased:,} decisions of {found.experiments} experiments made again, "
+        f"{found.snapshots:,} snapshots rebuilt from {found.matured:,} mature decisions: "
+        f"{len(found.problems):,} problems"
+    )
+    if found.erased:
+        print(f"{found.erased:,} decisions could not be made again: their contexts were erased")
+    return 1 if found.problems else 0
+
+
+def run_backup(options: argparse.Namespace) -> int:
+    """Copy the store while it is in use."""
+    from fairx.store import located
+    from fairx.store.copying import backup
+
+    size = backup(located(options.store), options.out)
+    print(f"{options.out}: {size:,} bytes. Keep the secret too: without it, rewards of decisions")
+    print("that are in it would be refused (FAIRX_SECRET, --secret-file, or PATH.secret)")
+    return 0
+
+
+def run_restore(options: argparse.Namespace) -> int:
+    """Put a backup in the place of the store."""
+    from fairx.store import located
+    from fairx.store.copying import restore
+
+    aside = restore(options.backup, located(options.store), replace=options.replace)
+    print(f"{options.store} is as it was when {options.backup} was made")
+    if aside is not None:
+        print(f"what was there before is now {aside}")
+    return 0
+
+
+def _add_store(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--store", required=True, metavar="ADDRESS", help="sqlite:///PATH or postgresql://..."
+    )
+
+
+def _secret(store: Any, file: Path | None) -> bytes | None:
+    """Return the secret, where there is one to be found."""
+    from fairx.service.secrecy import secret_of
+
+    there = file or os.environ.get("FAIRX_SECRET")
+    beside = store.path is not None and store.path.with_name(store.path.name + ".secret").exists()
+    return secret_of(store, file) if there or beside else None
