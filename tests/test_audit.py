@@ -660,7 +660,7 @@ def test_wrong_merits_are_explained(words: str, message: str) -> None:
 
 def test_the_range_of_rewards_by_its_old_name(table: pd.DataFrame, tmp_path: Path) -> None:
     expected = audit(table, MERIT, reward_range=(-1, 2))
-    with pytest.warns(DeprecationWarning, match="rewards= is now reward_range="):
+    with pytest.warns(DeprecationWarning, match="rewards is now reward_range"):
         found = audit(table, MERIT, rewards=(-1, 2))
     assert (found.lowest_reward, found.lines) == (-1, expected.lines)
     table.to_parquet(tmp_path / "log.parquet")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from fairx import rules
 from fairx.logs import Log, read
 from fairx.merit import Merit, check_conditions
+from fairx.moved import renamed
 
 from .result import Audit
 
@@ -73,9 +73,7 @@ def audit(
         from .sums import log_sums
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
-    if rewards is not None:
-        warnings.warn("rewards= is now reward_range=", DeprecationWarning, stacklevel=2)
-        reward_range = rewards
+    reward_range = renamed("rewards", rewards, "reward_range", reward_range)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, not {alpha!r}")
     floor = rules.number("floor", floor, low=0, high=1)
