@@ -285,9 +285,11 @@ class Bottomless(Weather):
 
 
 def test_nonsense_of_others_is_refused() -> None:
-    with pytest.raises(ValueError, match="probabilities must be at least 0 and sum to 1"):
+    with pytest.raises(
+        ValueError, match=r"sum 1, but those of Broken.* are 4 numbers with sum nan"
+    ):
         simulate(Broken(1.0), WORLD, MERIT, rounds=10, seed=1)
-    with pytest.raises(ValueError, match="probabilities must be at least 0 and sum to 1"):
+    with pytest.raises(ValueError, match=r"those of Broken.* are 3 numbers with sum nan"):
         Bandit(Broken(1.0), arms=3, seed=1).act()
     with pytest.raises(ValueError, match="rewards must be finite"):
         simulate(Uniform(), Bottomless(WEATHER.chances), MERIT, rounds=10, seed=1)

@@ -53,7 +53,9 @@ def build(value: Any, kinds: Mapping[str, Any] = KINDS) -> Any:
 
 
 def _kind(value: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
-    name = str(value.get("kind"))
+    if "kind" not in value:
+        raise ValueError(f"a record needs a kind, but one has only {', '.join(value)}")
+    name = str(value["kind"])
     if name not in kinds:
         choices = f"choose from {', '.join(sorted(kinds))}"
         raise ValueError(f"unknown kind {name!r}{rules.nearest(name, kinds, choices)}")

@@ -135,7 +135,7 @@ class Bandit:
 
         Each decision is learned from once. Where one of several is refused, none is taken in.
         """
-        if isinstance(decision, (Decision, int, np.integer)):
+        if isinstance(decision, (Decision, int, np.integer, str, float)):
             return self._learn([getattr(decision, "id", decision)], [reward])
         return self._learn([getattr(each, "id", each) for each in decision], list(reward))  # type: ignore[arg-type]
 
@@ -258,9 +258,10 @@ class Bandit:
             return
         if isinstance(number, (int, np.integer)) and 0 <= number < self._made:
             raise RewardGiven(f"decision {number} was rewarded or forgotten already")
-        raise UnknownDecision(
-            f"decision {number!r} does not exist: this bandit made {self._made} so far"
-        )
+        hint = f"this bandit made {self._made} so far"
+        if isinstance(number, Hashable) and number in self._numbers:
+            hint = "that is an arm; learn takes what act returned, or its id"
+        raise UnknownDecision(f"decision {number!r} does not exist: {hint}")
 
     def _no_such_arm(self, name: Any) -> str:
         return (

@@ -12,7 +12,7 @@ from fairx.exposure import choose
 from fairx.numerics.streams import normals_of_round, streams, uniform
 from fairx.policies import Policy
 from fairx.policies.base import absorb_once, inner_form, started
-from fairx.policies.foreign import check_distribution
+from fairx.policies.foreign import is_distribution
 from fairx.types import Indices, Matrix, Vector
 
 
@@ -51,8 +51,10 @@ class Engine:
         """
         if not self._ours:  # a policy of others, as it is
             rng = self._generator(number)
-            out[:] = self._kernel.policy.probabilities(self.state, arms, contexts, rng)
-            check_distribution(out)
+            given = self._kernel.policy.probabilities(self.state, arms, contexts, rng)
+            if not is_distribution(given, self._state.found) or len(given) != len(arms):
+                raise ValueError(self._kernel.complaint(self._state))
+            out[:] = given
             return int(choose(out, rng.random()))
         if self._decide is None:
             self._compile()

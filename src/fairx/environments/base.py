@@ -77,6 +77,9 @@ class World(Protocol):
 
 def world_of(environment: Any, rng: np.random.Generator) -> Any:
     """Return the inner form of `environment` for one run, ours or anybody's."""
+    if isinstance(environment, type):
+        name = environment.__name__
+        raise TypeError(f"environment must be one, not the class {name}: write {name}(...)")
     if hasattr(environment, "world"):
         return environment.world(rng)
     from .foreign import wrapped

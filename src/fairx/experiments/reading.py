@@ -175,6 +175,10 @@ def _entrant(content: Mapping[str, Any]) -> Entrant:
     kind = str(fixed.pop("kind"))
     label = str(fixed.pop("label", kind.partition(":")[2] or kind))
     grid = table(f"the grid of {label}", fixed.pop("grid", {}))
+    for name, value in fixed.items():
+        if isinstance(value, Mapping) and "kind" not in value:
+            hint = rules.nearest(name, ["grid"], "a table must have a kind")
+            raise ValueError(f"{label} has no table {name!r}{hint}")
     for name in grid:
         if name in fixed:
             raise ValueError(f"{label} must have {name} in its grid or beside it, not both")

@@ -1,6 +1,6 @@
 """Merit functions: how much exposure an arm of a given mean reward deserves."""
 
-from .base import Merit, check_conditions, end_peak, searched_peak
+from .base import Merit, check_conditions, end_peak, merit_given, searched_peak
 from .closed_form import Affine, Exponential, Logistic, Power
 from .custom import Custom
 from .piecewise import PiecewiseLinear
@@ -15,5 +15,6 @@ __all__ = [
     "Power",
     "check_conditions",
     "end_peak",
+    "merit_given",
     "searched_peak",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -40,6 +40,27 @@ class Merit(Protocol):
     def lipschitz(self, low: float, high: float) -> float:
         """Return the steepest slope of f, the paper's L, over means from `low` to `high`."""
         ...
+
+
+def merit_given(name: str, value: Any) -> Any:
+    """Return `value` if it is a merit; a refusal says what makes one of it.
+
+    Examples
+    --------
+    >>> merit_given("judge", 4)
+    Traceback (most recent call last):
+    ValueError: judge must be a merit, not 4: Exponential(4) is exp(4 mean)
+    """
+    if callable(getattr(value, "log", None)) and not isinstance(value, type):
+        return value
+    hint = "see fairx.merit"
+    if isinstance(value, type):
+        hint = f"write {value.__name__}(...), with its settings"
+    elif callable(value):
+        hint = "Custom(function) makes one of a function"
+    elif isinstance(value, (int, float)):
+        hint = f"Exponential({value:g}) is exp({value:g} mean)"
+    raise ValueError(f"{name} must be a merit, not {value!r}: {hint}")
 
 
 @kernel

@@ -83,6 +83,9 @@ def inner_form(policy: Any) -> Any:
     A subclass that overrides `probabilities` or `learn` alone is wrapped: what it inherits of the
     inner form is not what it does.
     """
+    if isinstance(policy, type):
+        name = policy.__name__
+        raise TypeError(f"policy must be a policy, not the class {name}: write {name}(...)")
     if hasattr(policy, "propose") and hasattr(policy, "absorb"):
         inner, doors = _depth(policy, "propose", "absorb"), _depth(policy, "probabilities", "learn")
         if inner <= doors:

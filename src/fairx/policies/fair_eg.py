@@ -9,7 +9,7 @@ import numpy as np
 from fairx import rules
 from fairx.compiled import record
 from fairx.exposure import mix, share
-from fairx.merit import Merit
+from fairx.merit import Merit, merit_given
 from fairx.numerics.elementary import exp
 from fairx.types import Indices, Matrix, Vector
 
@@ -53,6 +53,7 @@ class FairXEG(NamedTuple):
 
     def checked(self) -> FairXEG:
         """Refuse a fraction outside 0 to 1."""
+        merit_given("merit", self.merit)
         rules.number("epsilon", self.epsilon, low=0, high=1)
         return self
 

@@ -9,7 +9,7 @@ import numpy as np
 from fairx import rules
 from fairx.compiled import record
 from fairx.exposure import mix, share
-from fairx.merit import Merit
+from fairx.merit import Merit, merit_given
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
@@ -44,6 +44,7 @@ class FairXLinEG(NamedTuple):
 
     def checked(self) -> FairXLinEG:
         """Refuse a fraction outside 0 to 1 and a ridge that is not positive."""
+        merit_given("merit", self.merit)
         rules.number("epsilon", self.epsilon, low=0, high=1)
         rules.positive("ridge", self.ridge)
         return self

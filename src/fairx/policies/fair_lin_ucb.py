@@ -9,7 +9,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import changed, record
-from fairx.merit import Merit
+from fairx.merit import Merit, merit_given
 from fairx.numerics.linear_algebra import LANES
 from fairx.types import Indices, Matrix, Vector
 
@@ -63,6 +63,7 @@ class FairXLinUCB(NamedTuple):
 
     def checked(self) -> FairXLinUCB:
         """Turn a number and a name into a radius and a solver."""
+        merit_given("merit", self.merit)
         rules.positive("ridge", self.ridge)
         solvers = {"ascent": Ascent(), "gradient": Gradient()}
         solver = named("solver", self.solver, solvers)

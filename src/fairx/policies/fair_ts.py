@@ -10,7 +10,7 @@ import numpy as np
 from fairx import rules
 from fairx.compiled import kernel, record
 from fairx.exposure import share
-from fairx.merit import Merit
+from fairx.merit import Merit, merit_given
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
@@ -61,6 +61,7 @@ class FairXTS(NamedTuple):
 
     def checked(self) -> FairXTS:
         """Refuse standard deviations that are not positive."""
+        merit_given("merit", self.merit)
         rules.positive("prior_std", self.prior_std)
         rules.positive("reward_std", self.reward_std)
         return self

@@ -10,7 +10,7 @@ import numpy as np
 from fairx import rules
 from fairx.compiled import changed, record
 from fairx.exposure import put_all_on
-from fairx.merit import Merit
+from fairx.merit import Merit, merit_given
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, named, observe
@@ -58,6 +58,7 @@ class FairXUCB(NamedTuple):
 
     def checked(self) -> FairXUCB:
         """Refuse a negative width; turn the solver's name into the solver."""
+        merit_given("merit", self.merit)
         rules.number("width", self.width, low=0)
         solvers = {"exact": Exact(), "gradient": Gradient()}
         return changed(self, solver=named("solver", self.solver, solvers))

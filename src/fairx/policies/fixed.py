@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fairx import rules
 from fairx.compiled import changed, record
 from fairx.exposure import share
-from fairx.merit import Merit
+from fairx.merit import Merit, merit_given
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
@@ -47,6 +47,7 @@ class OptimalFair(NamedTuple):
 
     def checked(self) -> OptimalFair:
         """Turn the means into a tuple of numbers."""
+        merit_given("merit", self.merit)
         means = rules.array("means", self.means, (None,))
         rules.count("the number of means", means.size)
         return changed(self, means=tuple(means.tolist()))

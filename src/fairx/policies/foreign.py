@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +11,17 @@ from fairx.compiled import kernel, own_copy
 from fairx.types import Indices, Matrix, Vector
 
 
+class NotADistribution(ValueError):
+    """Probabilities that are not one for each arm on offer, at least 0, with sum 1."""
+
+
 class ForeignState(NamedTuple):
     """The state of a policy of others, its random generator, and room for the arms on offer."""
 
     inner: Any
     rng: np.random.Generator
     candidates: Indices
+    found: Vector  # how many probabilities it gave last, their sum, and the least of them
 
 
 class Foreign(NamedTuple):
@@ -33,7 +39,15 @@ class Foreign(NamedTuple):
 
     def start_with(self, arms: int, dimension: int, rng: np.random.Generator) -> ForeignState:
         """Return the policy's state, with the generator of this run."""
-        return ForeignState(self.policy.start(arms, dimension), rng, np.empty(arms, np.int64))
+        inner = self.policy.start(arms, dimension)
+        return ForeignState(inner, rng, np.empty(arms, np.int64), np.zeros(3))
+
+    def complaint(self, state: ForeignState) -> str:
+        """Return what is wrong with the probabilities that the policy gave last."""
+        number, total, least = state.found
+        wrong = f"are {number:g} numbers with sum {total:.12g}, the least {least:.6g}"
+        rule = "one for each arm on offer, at least 0, with sum 1"
+        return f"probabilities must be {rule}, but those of {self.policy!r} {wrong}"
 
     def propose(
         self,
@@ -49,9 +63,10 @@ class Foreign(NamedTuple):
         for position in range(len(arms)):
             candidates[position] = arms[position]
         found = self.policy.probabilities(state.inner, candidates, contexts, state.rng)
+        if not is_distribution(found, state.found) or len(found) != len(arms):
+            raise NotADistribution
         for position in range(len(arms)):
             out[position] = found[position]
-        check_distribution(out)
 
     def absorb(
         self, state: ForeignState, arm: int, context: Vector, reward: float, work: Vector
@@ -61,15 +76,15 @@ class Foreign(NamedTuple):
 
 
 @kernel
-def check_distribution(probabilities: Vector) -> None:
-    """Refuse what is not a distribution: without this, NaN would pass for a choice."""
-    total, lowest = 0.0, 0.0
+def is_distribution(probabilities: Vector, found: Vector) -> bool:
+    """Tell whether these are probabilities, and write their number, sum and least: NaN is not."""
+    total, least = 0.0, math.inf
     for position in range(len(probabilities)):
         total += probabilities[position]
-        lowest = min(lowest, probabilities[position])
+        least = min(least, probabilities[position])
+    found[0], found[1], found[2] = len(probabilities), total, least
     # Stricter than for logs, which may be rounded: these are numbers that a policy has just computed.
-    if not (abs(total - 1.0) < 1e-9 and lowest >= 0.0):
-        raise ValueError("probabilities must be at least 0 and sum to 1, but this policy's are not")
+    return abs(total - 1.0) < 1e-9 and least >= 0.0
 
 
 def wrapped(policy: Any) -> Foreign:

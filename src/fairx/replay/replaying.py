@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import lowered
 from fairx.merit import Merit
 from fairx.numerics.streams import streams
 from fairx.policies import Policy
@@ -18,7 +17,9 @@ from fairx.simulation.runs import (
     Watch,
     check_merits,
     checkpoint_rounds,
+    compiled_loop,
     generator_of,
+    loop_of_run,
     played,
     run_numbers,
 )
@@ -135,18 +136,18 @@ class _Run:
     def compile(self) -> Any:
         """Return the loop in its fastest form for these records."""
         records, rest = self.begin()
-        return replay_events.ready(records, lambda run, low: run(*low, *rest, 0, 1, 0, 0))[0]
+        rest = (*rest, 0, int(self.marks[-1]))
+        return compiled_loop(replay_events, records, rest, np.size(self.log.displayed))
 
     def play(self, loop: Any, watch: Watch) -> None:
         """Read events until all rounds are accepted."""
         records, rest = self.begin()
-        if loop is not replay_events.interpreted:
-            records = tuple(map(lowered, records))
+        run = loop_of_run(replay_events, loop, records)
         rounds = int(self.marks[-1])
 
         def step(start: int, stop: int) -> bool:
             before = self.accepted
-            self.event, self.accepted = loop(*records, *rest, before, rounds, start, stop)
+            self.event, self.accepted = run(*rest, before, rounds, start, stop)
             watch.add(self.accepted - before)
             return self.accepted < rounds
 

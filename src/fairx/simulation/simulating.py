@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fairx import rules
-from fairx.compiled import lowered
 from fairx.environments import Environment, Prior
 from fairx.environments.base import world_of
 from fairx.merit import Merit
@@ -21,7 +20,9 @@ from .runs import (
     Watch,
     check_merits,
     checkpoint_rounds,
+    compiled_loop,
     generator_of,
+    loop_of_run,
     played,
     run_numbers,
 )
@@ -104,16 +105,15 @@ class _Run:
     def compile(self) -> Any:
         """Return the loop in its fastest form for these records."""
         records, rest = self.begin()
-        return play_rounds.ready(records, lambda run, low: run(*low, *rest, 0, 0))[0]
+        return compiled_loop(play_rounds, records, rest, int(self.marks[-1]))
 
     def play(self, loop: Any, watch: Watch) -> None:
         """Play all rounds."""
         records, rest = self.begin()
-        if loop is not play_rounds.interpreted:
-            records = tuple(map(lowered, records))
+        run = loop_of_run(play_rounds, loop, records)
 
         def step(start: int, stop: int) -> bool:
-            loop(*records, *rest, start, stop)
+            run(*rest, start, stop)
             watch.add(stop - start)
             return True
 
