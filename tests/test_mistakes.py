@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fairx import Bandit, Exponential, FairXTS, UniformLog, UnknownDecision, replay, simulate
+from fairx.compiled import interpreted
 from fairx.environments import Bernoulli
 from fairx.experiments import read
 
@@ -60,6 +61,71 @@ def test_a_misspelt_grid_is_named(tmp_path: Path) -> None:
     )
     with pytest.raises(ValueError, match=r"UCB has no table 'gird': did you mean 'grid'\?"):
         read(path)
+
+
+def helper(share: float) -> float:
+    return share
+
+
+class Shared(NamedTuple):
+    """A policy of equal shares; its methods are replaced by what Numba cannot compile."""
+
+    share: float = 0.5
+
+    def start(self, arms: int, dimension: int) -> Any:
+        return np.zeros(arms)
+
+    def probabilities(self, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+        return np.full(len(arms), 1.0 / len(arms))
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        state[arm] += reward
+
+
+def calls_a_plain_function(self: Any, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+    return np.full(len(arms), helper(1.0) / len(arms))
+
+
+def draws_by_choice(self: Any, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+    return np.full(len(arms), 1.0 / len(arms)) + 0.0 * rng.choice(len(arms))
+
+
+def gives_one_bound(self: Any, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+    return np.full(len(arms), 1.0 / len(arms)) + 0.0 * rng.integers(len(arms))
+
+
+def formats_a_text(self: Any, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+    return np.full(len(arms), 1.0 / len(arms)) if f"{self.share:.3f}" else arms
+
+
+def mixes_a_dictionary(self: Any, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+    return np.full(len(arms), 1.0 / len({"a": 1, 2: "b"}) * 2 / len(arms))
+
+
+@pytest.mark.skipif(interpreted(), reason="NUMBA_DISABLE_JIT is set: unset it")
+@pytest.mark.filterwarnings("ignore:.*unsafe cast")
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        (
+            calls_a_plain_function,
+            r"line \d+, `.*helper\(1.0\).*`: .*decorate helper with numba.njit",
+        ),
+        (draws_by_choice, r"line \d+, `.*rng.choice.*`: .*np.searchsorted"),
+        (gives_one_bound, r"line \d+, `.*`: .*rng.integers takes both bounds"),
+        (formats_a_text, r"line \d+: .*leave texts out"),
+        (mixes_a_dictionary, r"use arrays, not dictionaries"),
+    ],
+)
+def test_what_cannot_be_compiled_is_named_with_its_line(
+    monkeypatch: pytest.MonkeyPatch, method: Any, words: str
+) -> None:
+    monkeypatch.setattr(Shared, "probabilities", method)
+    told = rf"Numba cannot compile Shared: running interpreted.*\(.*{words}"
+    with pytest.warns(UserWarning, match=told) as warned:
+        found = simulated(policy=Shared())
+    assert found.exposure[0] == pytest.approx([1 / 3] * 3)
+    assert "test_mistakes.py" in str(warned[-1].message) or "dictionar" in words
 
 
 class Wrong(NamedTuple):

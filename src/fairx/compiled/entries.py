@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .complaints import complaint
 from .lowering import is_lasting, is_ours, lowered
 from .teaching import OPTIONS, load
 
@@ -57,9 +58,9 @@ class Entry:
                 low = tuple(map(lowered, records))
                 try_it(run, low)
         except Exception as error:  # noqa: BLE001 - Numba does not fail by errors of its own alone
-            lines = filter(None, map(str.strip, str(error).splitlines()))
-            reason = next(lines, type(error).__name__)
-            message = f"Numba cannot compile {names}: running interpreted, far slower ({reason})"
+            theirs = ", ".join(_name(record) for record in records if not is_ours(record)) or names
+            reason = complaint(error)
+            message = f"Numba cannot compile {theirs}: running interpreted, far slower ({reason})"
             warnings.warn(message, UserWarning, stacklevel=4)
             return self.interpreted, records
         return run, low

@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-OURS = "fairx."  # covered by the digest of our sources
+OURS, PACKAGE = "fairx.", str(Path(__file__).parents[1])
 VERSIONED = {"numpy", "numba", "llvmlite", "scipy"}
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
 PARTS_OF_TUPLES = {"_make", "_replace", "_asdict", "_fields", "_field_defaults"}
@@ -53,8 +54,8 @@ class Key:
             function = function.__func__
         if isinstance(value, ModuleType):
             self._say("module", value.__name__, str(getattr(value, "__version__", "")))
-        elif str(getattr(value, "__module__", "")).startswith(OURS) and callable(value):
-            self._say("ours", value.__module__, getattr(value, "__qualname__", repr(value)))
+        elif is_our_code(function):
+            self._say("ours", function.__module__, function.__qualname__)
         elif isinstance(function, FunctionType):
             self._add_function(function)
         elif isinstance(value, type):
@@ -145,6 +146,15 @@ def key_of(value: Any) -> Key:
     key = Key()
     key.add(value)
     return key
+
+
+def is_our_code(value: Any) -> bool:
+    """Tell whether a function or class is in our sources, whose digest covers it."""
+    if not str(getattr(value, "__module__", "")).startswith(OURS):
+        return False
+    if isinstance(value, FunctionType):
+        return value.__code__.co_filename.startswith(PACKAGE)
+    return isinstance(value, type)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections import namedtuple
 from types import FunctionType
 from typing import Any
 
-from .keys import OURS, Key, key_of
+from .keys import Key, is_our_code, key_of
 from .records import as_declared
 from .teaching import OPTIONS, load
 
@@ -67,9 +67,9 @@ def is_lasting(value: Any) -> bool:
 def _is_our_class(kind: Any) -> bool:
     """Tell whether a class is ours, with none of its methods replaced."""
     return kind is tuple or (
-        kind.__module__.startswith(OURS)
+        is_our_code(kind)
         and all(
-            method.__module__.startswith(OURS)
+            is_our_code(method)
             for method in vars(kind).values()
             if isinstance(method, FunctionType) and not method.__name__.startswith("_")
         )
