@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ class Experiment(NamedTuple):
 
 
 class Arm(NamedTuple):
-    """An arm; its place in the list never changes."""
+    """An arm; its number, the index among all arms, never changes."""
 
     name: str
     status: str
@@ -73,10 +74,25 @@ def arms_at(database: Database, experiment: int, version: int) -> tuple[Arm, ...
     """Return the arms as of a version: the last change of each counts."""
     sql = "SELECT place, name, status FROM arms WHERE experiment = ? AND version <= ? ORDER BY version"
     last = {
-        place: Arm(name, status)
-        for place, name, status in database.rows(sql, (experiment, version))
+        number: Arm(name, status)
+        for number, name, status in database.rows(sql, (experiment, version))
     }
-    return tuple(last[place] for place in range(len(last)))
+    return tuple(last[number] for number in range(len(last)))
+
+
+def candidates_of(arms: Sequence[Arm], named: bytes | None) -> list[int]:
+    """Return the numbers of the candidates of a decision: all active arms where none were named.
+
+    Examples
+    --------
+    >>> arms = [Arm("a", ACTIVE), Arm("b", PAUSED), Arm("c", ACTIVE)]
+    >>> candidates_of(arms, None), candidates_of(arms, bytes([2, 0, 0, 0]))
+    ([0, 2], [2])
+    """
+    if named is None:
+        return [number for number, arm in enumerate(arms) if arm.status == ACTIVE]
+    numbers: list[int] = np.frombuffer(named, "<i4").tolist()
+    return numbers
 
 
 def publish(database: Database, snapshot: Snapshot) -> None:

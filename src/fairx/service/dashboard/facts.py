@@ -39,7 +39,7 @@ class Judged(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """The audit, and in how many of its decisions each arm was on offer, by the arm's place."""
+    """The audit, and in how many of its decisions each arm was on offer, by the arm's number."""
 
     judged: Judged
     times: list[int]

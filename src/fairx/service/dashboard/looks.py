@@ -9,8 +9,8 @@ from fairx.service import views
 from fairx.service.audits import Audits
 from fairx.service.cache import Cache
 from fairx.service.runtime import Runtime
+from fairx.store.candidacies import candidacies
 from fairx.store.errors import NotFound, Unavailable
-from fairx.store.offers import offered
 from fairx.store.snapshots import Snapshot
 
 from .facts import Counted, Judged, Offered
@@ -57,5 +57,5 @@ class Looks:
         if judged.audit is None:
             return Offered(judged, [])
         rows, newest = judged.audit.rows, self._runtime.decider(snapshot.experiment.name).snapshot
-        found = await self._runtime.read(lambda database: offered(database, newest, rows))
+        found = await self._runtime.read(lambda database: candidacies(database, newest, rows))
         return Offered(judged, found.astype(int).tolist())

@@ -80,15 +80,15 @@ class _Pages:
         """Show one arm, to its owner too: no other arm is on the page."""
         snapshot = self._snapshot(request)
         name = request.path_params["arm"] or request.query_params.get("arm", "")
-        place = {arm.name: place for place, arm in enumerate(snapshot.arms)}.get(name)
-        if place is None:
+        number = {arm.name: number for number, arm in enumerate(snapshot.arms)}.get(name)
+        if number is None:
             raise NotFound(f"arm {name!r} does not exist in {snapshot.experiment.name!r}")
         judged, times = await self._looks.offers.of(snapshot)
         counted = await self._looks.counts.of(snapshot)
-        if place >= len(counted.status.arms):
+        if number >= len(counted.status.arms):
             raise NotFound(f"arm {name!r} is new: try again in a few seconds")
-        row = facts.rows(counted.status, judged.audit)[place]
-        offers = times[place] if row.line else 0
+        row = facts.rows(counted.status, judged.audit)[number]
+        offers = times[number] if row.line else 0
         about = _about(snapshot, counted, judged) | {"row": row, "offers": offers}
         return await self._page(request, "arm.html", about)
 
