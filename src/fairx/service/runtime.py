@@ -15,7 +15,7 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.errors import NotFound, Unavailable
 from fairx.store.folding import AT_ONCE, fold
-from fairx.store.snapshots import Experiment, Snapshot, experiments, newest
+from fairx.store.snapshots import ServedExperiment, Snapshot, experiments, newest
 from fairx.store.writer import OTHER, Writer
 
 from .access import Access
@@ -164,7 +164,7 @@ class Runtime:
             self.metrics.matured(experiment.name, gained)
         return more
 
-    async def _folded(self, experiment: Experiment) -> Snapshot | None:
+    async def _folded(self, experiment: ServedExperiment) -> Snapshot | None:
         """Fold one experiment; what is wrong with it must not keep the others waiting."""
         now = self.clock()
         try:

@@ -18,12 +18,12 @@ from . import answers
 MINUTE = 60.0
 
 
-def experiment(snapshot: Snapshot) -> answers.Experiment:
+def experiment(snapshot: Snapshot) -> answers.ExperimentOut:
     """Return an experiment as clients see it."""
     found = snapshot.experiment
     arms = [answers.ArmState(arm.name, arm.status) for arm in snapshot.arms]  # type: ignore[arg-type]
     about = written(found.settings)
-    return answers.Experiment(
+    return answers.ExperimentOut(
         name=found.name, status=found.status, arms=arms, snapshot=snapshot.version,  # type: ignore[arg-type]
         created=found.created, **about,
     )  # fmt: skip
@@ -42,7 +42,7 @@ def decision(database: Database, snapshot: Snapshot, name: str) -> answers.Decis
     chances = np.frombuffer(made.probabilities).tolist()
     status, due, reward = _outcome(database, name)
     found = answers.DecisionOut(
-        decision=name, time=made.time, arm=arms[made.arm].name, propensity=chances[made.slot],
+        decision=name, time=made.time, arm=arms[made.arm].name, propensity=chances[made.position],
         snapshot=made.snapshot, status=status, due=due, reward=reward,  # type: ignore[arg-type]
         probabilities={arms[p].name: chance for p, chance in zip(places, chances, strict=True)},
         rewards=_rewards(database, name), shown=_shown(database, name),

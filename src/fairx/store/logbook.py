@@ -18,7 +18,7 @@ from fairx.files import replaced
 from . import crash_points
 from .audited import audited
 from .database import Database
-from .snapshots import Experiment, arms_at, candidates_of
+from .snapshots import ServedExperiment, arms_at, candidates_of
 
 CHUNK = 5_000  # decisions in memory at once
 COLUMNS = "d.id, d.time, d.snapshot, d.arm, d.slot, d.candidates, d.probabilities, m.number, m.reward, m.rewards"
@@ -44,7 +44,7 @@ class _Pools(NamedTuple):
     """The distinct sets of candidates, by their names, and the number of each."""
 
     database: Database
-    experiment: Experiment
+    experiment: ServedExperiment
     known: dict[tuple[bytes | None, int], int]
     numbers: dict[tuple[str, ...], int]
 
@@ -62,7 +62,7 @@ class _Pools(NamedTuple):
         return tuple(arms[number].name for number in candidates_of(arms, candidates))
 
 
-def export(database: Database, experiment: Experiment, path: str | os.PathLike[str]) -> int:
+def export(database: Database, experiment: ServedExperiment, path: str | os.PathLike[str]) -> int:
     """Write the log to a Parquet file, whole or not at all; return how many decisions it has."""
     with replaced(path) as file:
         rows, _ = _write(file, _Pools(database, experiment, {}, {}), ALL, 0)
@@ -76,7 +76,7 @@ class Spool:
     merged as they come: there are few, and each is at least twice as large as the next.
     """
 
-    def __init__(self, experiment: Experiment) -> None:
+    def __init__(self, experiment: ServedExperiment) -> None:
         self._experiment = experiment
         self._folder = Path(tempfile.mkdtemp(prefix="fairx-audit-"))
         self.close = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)

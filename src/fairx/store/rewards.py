@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .database import Database, add, listed
 from .errors import Conflict
-from .snapshots import Experiment
+from .snapshots import ServedExperiment
 
 Given = dict[str, tuple[Any, ...]]  # a decision's rewards by their id: value, late, time, final
 ACCEPTED, DUPLICATE, LATE, PARKED = "accepted", "duplicate", "late", "parked"
@@ -27,7 +27,7 @@ class Reward(NamedTuple):
 class Batch(NamedTuple):
     """The rewards of one request: all are taken in, or none."""
 
-    experiment: Experiment
+    experiment: ServedExperiment
     rewards: Sequence[Reward]
     time: float
 
@@ -117,7 +117,7 @@ class _Known:
 
 
 def note_shown(
-    database: Database, experiment: Experiment, decisions: Sequence[str], time: float
+    database: Database, experiment: ServedExperiment, decisions: Sequence[str], time: float
 ) -> list[str]:
     """Write that decisions were shown; return what became of each."""
     known = _Known(database, decisions)
@@ -152,7 +152,7 @@ def _check_same(reward: Reward, first: tuple[Any, ...]) -> None:
     )
 
 
-def _check_sum(experiment: Experiment, decision: str, given: Given) -> None:
+def _check_sum(experiment: ServedExperiment, decision: str, given: Given) -> None:
     ends = experiment.settings.reward_range
     if ends is None:
         return

@@ -17,7 +17,7 @@ from .settings import Settings, checked
 ACTIVE, PAUSED, REMOVED = "active", "paused", "removed"
 
 
-class Experiment(NamedTuple):
+class ServedExperiment(NamedTuple):
     """An experiment as it was created, and whether it is running."""
 
     id: int
@@ -38,7 +38,7 @@ class Arm(NamedTuple):
 class Snapshot(NamedTuple):
     """All that a decision depends on, beside its id and what is on offer."""
 
-    experiment: Experiment
+    experiment: ServedExperiment
     version: int
     watermark: int  # how many decisions have been learned from
     time: float
@@ -53,13 +53,13 @@ class Snapshot(NamedTuple):
         ).hexdigest()
 
 
-def experiments(database: Database, where: str = "status <> 'deleted'") -> list[Experiment]:
+def experiments(database: Database, where: str = "status <> 'deleted'") -> list[ServedExperiment]:
     """Return the experiments that are there."""
     sql = f"SELECT id, name, status, created, settings FROM experiments WHERE {where} ORDER BY id"
     return [_experiment(row) for row in database.rows(sql)]
 
 
-def newest(database: Database, experiment: Experiment) -> Snapshot:
+def newest(database: Database, experiment: ServedExperiment) -> Snapshot:
     """Return the newest snapshot; its parts were committed together."""
     sql = (
         "SELECT n.version, n.watermark, n.body, s.time FROM statistics n JOIN snapshots s "
@@ -110,9 +110,9 @@ def publish(database: Database, snapshot: Snapshot) -> None:
     database.announce(key)
 
 
-def _experiment(row: tuple[Any, ...]) -> Experiment:
+def _experiment(row: tuple[Any, ...]) -> ServedExperiment:
     number, name, status, created, text = row
     settings = json.loads(text)
-    return Experiment(
+    return ServedExperiment(
         number, name, status, created, checked(settings), bytes.fromhex(settings["seed"])
     )
