@@ -129,7 +129,7 @@ class Application:
 
     async def _grant(self, request: Request, route: Route) -> access.Grant:
         if route.role is None:
-            return access.EVERYONE
+            return access.NOBODY
         where = request.path_params.get(
             "name", access.ANY if route.path == E and route.takes is None else None
         )

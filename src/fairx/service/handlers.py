@@ -14,6 +14,7 @@ from fairx.store.experiments import Changes, change_arms, create, erase, set_sta
 from fairx.store.identity import is_ours
 from fairx.store.logbook import export
 from fairx.store.settings import Settings, checked
+from fairx.store.tokens import revoke_tokens_of
 
 from . import answers, requests, views
 from .audits import Question
@@ -144,9 +145,8 @@ async def _set_status(call: Call, status: str) -> Any:
 
     def write(database: Any) -> None:
         set_status(database, experiment, status, now, call.grant.name)
-        if status == "deleted":  # the next experiment of this name is another
-            sql = "UPDATE tokens SET revoked = ? WHERE experiment = ? AND revoked IS NULL"
-            database.rows(sql, (now, experiment.name))
+        if status == "deleted":
+            revoke_tokens_of(database, experiment.name, now)
 
     await call.runtime.change(write)
     await call.runtime.reload()
