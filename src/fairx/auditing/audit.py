@@ -69,22 +69,23 @@ def audit(
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, not {alpha!r}")
+        raise rules.InvalidValue("alpha", f"be between 0 and 1, not {alpha!r}")
     floor = rules.number("floor", floor, low=0, high=1)
     low, high = (rules.number(f"rewards[{i}]", end) for i, end in enumerate(rewards))
     rules.positive("the highest reward less the lowest", high - low)
     check_conditions(merit, low, high)
     if not merit.log(high) < 700:
-        raise ValueError(f"merit must be below 1e300, but {merit} is not at mean {high:g}")
+        raise rules.InvalidValue("merit", f"be below 1e300, but {merit} is not at mean {high:g}")
     found = log if isinstance(log, Log) else read(log, columns)
     if "reward" not in found.columns:
         raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
     tally = tallied(found, float(late))
     if tally.least < low or tally.most > high:
         worst = tally.least if tally.least < low else tally.most
-        raise ValueError(
-            f"rewards must be from {low:g} to {high:g}, not {worst:g}: "
-            "give their range as rewards=(low, high) or --rewards LOW HIGH"
+        raise rules.InvalidValue(
+            "rewards",
+            f"be from {low:g} to {high:g}, not {worst:g}: "
+            "give their range as rewards=(low, high) or --rewards LOW HIGH",
         )
     tally = tally._replace(pools=floored(tally.pools, floor))
     return judged(found, tally, merit, groups or {}, alpha, (low, high))
