@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
+from fairx.rules import InvalidValue
+
 from . import access, fast_routes
 from .answers import ENCODER
 from .audits import Audits
@@ -87,7 +89,7 @@ class Application:
         try:
             await self._admitted(authorization(scope), role, name)
             if scope["query_string"]:
-                raise ValueError("query must be left out: it takes none")
+                raise InvalidValue("query", "be left out: it takes none")
             body = await self._body(receive)
             await self._heard_of(name)
             reply = Reply(200, await handler(self.runtime, name, body))

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from fairx import rules
+from fairx.rules import InvalidValue
 from fairx.store.errors import NotFound
 from fairx.store.experiments import Changes, change_arms, create, erase, set_status
 from fairx.store.identity import is_ours
@@ -28,7 +29,7 @@ async def create_experiment(call: Call) -> Any:
     call.runtime.limits.check("dimension", asked.dimension)
     call.runtime.limits.check("experiments", len(call.runtime.deciders) + 1)
     if len(set(asked.arms)) < len(asked.arms):
-        raise ValueError("arms must be distinct")
+        raise InvalidValue("arms", "be distinct")
     call.runtime.limits.check("letters", max(map(len, asked.arms)), "arms")
     settings = _settings(asked)
     snapshot = await call.runtime.change(
@@ -43,10 +44,10 @@ async def create_experiment(call: Call) -> Any:
 def _settings(asked: requests.NewExperiment) -> Settings:
     try:
         return checked(structs.asdict(asked))
+    except InvalidValue:
+        raise
     except ValueError as error:
-        if " must " in str(error):
-            raise
-        raise ValueError(f"policy must be one that can be served: {error}") from None
+        raise InvalidValue("policy", f"be one that can be served: {error}") from None
 
 
 async def list_experiments(call: Call) -> Any:
@@ -157,7 +158,7 @@ def _float(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{name} must be a number, not {text!r}") from None
+        raise InvalidValue(name, f"be a number, not {text!r}") from None
 
 
 def _plain(value: Any) -> Any:

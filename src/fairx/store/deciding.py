@@ -15,6 +15,7 @@ from fairx.errors import FairxError, UnknownArm
 from fairx.exposure import choose
 from fairx.numerics.streams import normals_of_round, uniform
 from fairx.policies.fair_eg import mix
+from fairx.rules import InvalidValue
 from fairx.types import Indices, Matrix, Vector
 
 from .identity import words
@@ -128,24 +129,24 @@ class Decider:
             else:
                 left_out.append(name)
         if not names or len(set(names)) < len(names):
-            raise ValueError("candidates must be at least one arm, each once")
+            raise InvalidValue("candidates", "be at least one arm, each once")
         return np.array(arms, np.int64), tuple(left_out), positions
 
     def _contexts(self, contexts: npt.ArrayLike | None, rows: int) -> Matrix:
         if not self.dimension:
             if contexts is not None:
-                raise ValueError("contexts must be left out: this experiment has dimension 0")
+                raise InvalidValue("contexts", "be left out: this experiment has dimension 0")
             return np.empty((rows, 0))
         if contexts is None:
-            raise ValueError(
-                f"contexts must be given: this experiment has dimension {self.dimension}"
+            raise InvalidValue(
+                "contexts", f"be given: this experiment has dimension {self.dimension}"
             )
         shape = (rows, self.dimension)
         found = np.asarray(contexts, np.float64, order="C") if _is_array(contexts, shape) else None
         if found is None or not np.abs(found).max() <= LARGEST:
             found = rules.array("contexts", contexts, shape, "one row per arm on offer")
             if np.abs(found).max() > LARGEST:
-                raise ValueError(f"contexts must be from -{LARGEST:g} to {LARGEST:g}")
+                raise InvalidValue("contexts", f"be from -{LARGEST:g} to {LARGEST:g}")
         return found
 
     def _compile(self) -> None:

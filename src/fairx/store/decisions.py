@@ -89,5 +89,6 @@ def check_same(stored: Decision, erased: float | None, asked: bytes) -> None:
     """Refuse to answer a request by the answer to another."""
     if erased is None and stored.asked != asked:
         raise Conflict(
-            "key must be new for another request: it was used with other candidates or contexts"
+            "key must be new for another request: it was used with other candidates or contexts",
+            "key",
         )

@@ -39,7 +39,7 @@ def create(
     """Create an experiment; return its first snapshot."""
     check_floor(settings.floor, len(arms))
     if _named(database, name):
-        raise Conflict(f"name must be new, but experiment {name!r} exists")
+        raise Conflict(f"name must be new, but experiment {name!r} exists", "name")
     seed = secrets.token_bytes(16)
     insert = "INSERT INTO experiments (name, settings, status, created) VALUES (?, ?, 'running', ?) RETURNING id"
     ((number,),) = database.rows(insert, (name, dumped(settings, seed.hex()), time))

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from fairx.rules import InvalidValue
+
 from .database import Database, add, listed
 from .errors import Conflict
 from .snapshots import ServedExperiment
@@ -158,6 +160,6 @@ def _check_sum(experiment: ServedExperiment, decision: str, given: Given) -> Non
         return
     total = math.fsum(row[0] for row in given.values() if not row[1])
     if not ends[0] <= total <= ends[1]:
-        raise ValueError(
-            f"reward must be from {ends[0]:g} to {ends[1]:g}, not {total:g} in all for {decision}"
+        raise InvalidValue(
+            "reward", f"be from {ends[0]:g} to {ends[1]:g}, not {total:g} in all for {decision}"
         )
