@@ -28,8 +28,9 @@ class Looks:
 
     async def over(self, snapshots: list[Snapshot]) -> None:
         """Find out as much as there is time for, what is oldest first."""
-        for kept in (self.counts, self.judged, self.offers):
-            kept.forget(self._runtime.deciders.keys())
+        there = {decider.snapshot.experiment.id for decider in self._runtime.deciders.values()}
+        for cache in (self.counts, self.judged, self.offers):
+            cache.forget_others(there)
         end = asyncio.get_running_loop().time() + PATIENCE
         try:
             async with asyncio.timeout_at(end):
