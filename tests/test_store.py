@@ -18,6 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairx.errors import BrokenFile, FairxError, UnknownArm
+from fairx.policies.counts import Counts
+from fairx.policies.fair_eg import Estimates
+from fairx.policies.fair_ts import Posterior
+from fairx.policies.fixed import Shares
+from fairx.policies.optimism import Box
+from fairx.settings import KINDS
 from fairx.store import Store, Verified, located, verify
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
@@ -27,7 +33,7 @@ from fairx.store.experiments import Changes, change_arms, create, erase, set_sta
 from fairx.store.folding import AT_ONCE, fold
 from fairx.store.identity import is_ours, minted
 from fairx.store.rewards import Batch, Reward, note_shown, take_in
-from fairx.store.settings import checked
+from fairx.store.settings import COUNTING, checked
 from fairx.store.snapshots import Snapshot, experiments, newest
 from fairx.store.sqlite import SQLite, check_version
 from fairx.store.statistics import empty, learn, state_of
@@ -597,6 +603,24 @@ def test_the_arms_posterior_follows_from_counts(database: Database) -> None:
         precision = 1.0 + len(values) / 0.25
         np.testing.assert_allclose(state.means[arm], sum(values) / 0.25 / precision, rtol=1e-13)
         np.testing.assert_allclose(state.stds[arm], precision**-0.5, rtol=1e-13)
+
+
+@pytest.mark.parametrize("kind", COUNTING)
+def test_only_intervals_are_optimistic_of_new_arms(kind: str) -> None:
+    """A kind that is served anew must say which it is: `state_of` goes by the class of its state."""
+    given = {
+        "merit": FAIR_TS["merit"],
+        "prior_std": 1,
+        "reward_std": 1,
+        "epsilon": 0.1,
+        "width": 0.5,
+    }
+    about = {name: given[name] for name in KINDS[kind]._fields if name in given}
+    settings = checked({"policy": {"kind": kind, **about}})
+    state = state_of(settings, np.array([4.0, 0.0, 2.0, 0.0]), 2)
+    assert type(state) in (Posterior, Estimates, Box, Counts, Shares)
+    if kind != "Uniform":
+        assert state.pulls.tolist() == [4.0, 1.0 if kind == "FairXUCB" else 0.0]
 
 
 def test_a_new_arm_of_ucb_is_as_wide_as_after_one_pull(database: Database) -> None:

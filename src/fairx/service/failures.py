@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import NamedTuple
 
@@ -58,6 +59,7 @@ WORDS = (
     (r"(?:Number|Integer value) out of range", "", "be a finite number, and not so large"),
 )
 BODY = "body"
+LOGGER = logging.getLogger("fairx")
 
 
 def reply_to(error: Exception) -> Reply | None:
@@ -74,11 +76,14 @@ def reply_to(error: Exception) -> Reply | None:
     return None
 
 
-def internal() -> Reply:
-    """Return the answer where it is our mistake: the log knows more."""
-    return _reply(
-        500, "internal", "something went wrong here: the service's log says what", None, {}
-    )
+def answered(error: Exception, path: str) -> Reply:
+    """Return the answer to a request that raised; where it is our mistake, the log knows more."""
+    reply = reply_to(error)
+    if reply is None:
+        LOGGER.error("internal error", exc_info=error, extra={"path": path})
+        said = "something went wrong here: the service's log says what"
+        reply = _reply(500, "internal", said, None, {})
+    return reply
 
 
 def _reply(

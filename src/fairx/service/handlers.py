@@ -1,4 +1,4 @@
-"""What is done with an experiment, beside the hot routes."""
+"""What is done with an experiment, beside the fast routes."""
 
 from __future__ import annotations
 
@@ -52,12 +52,8 @@ def _settings(asked: requests.NewExperiment) -> Settings:
 
 async def list_experiments(call: Call) -> Any:
     """List the experiments that this token may read."""
-    found = [
-        views.experiment(decider.snapshot)
-        for name, decider in sorted(call.runtime.deciders.items())
-        if call.grant.experiment in (None, name)
-    ]
-    return answers.Experiments(found)
+    found = views.readable(call.runtime.deciders, call.grant)
+    return answers.Experiments([views.experiment(snapshot) for snapshot in found])
 
 
 async def get_experiment(call: Call) -> Any:

@@ -21,7 +21,7 @@ class Route(NamedTuple):
     path: str
     role: str | None  # None: anyone
     summary: str
-    handler: Callable[[Call], Awaitable[Any]] | None  # None: a hot one
+    handler: Callable[[Call], Awaitable[Any]] | None  # None: a fast one
     takes: Any = None
     gives: Any = None
     status: int = 200

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fairx.store.database import Database
+from fairx.store.deciding import Decider
 from fairx.store.queries import MINUTE, counts, history, last_actions
 from fairx.store.settings import written
 from fairx.store.snapshots import Snapshot
 from fairx.store.tokens import valid_tokens
 
 from . import answers
+from .access import Grant
+
+
+def readable(deciders: Mapping[str, Decider], grant: Grant) -> list[Snapshot]:
+    """Return the snapshots of the experiments that a grant covers, by their names."""
+    return [
+        decider.snapshot
+        for name, decider in sorted(deciders.items())
+        if grant.experiment in (None, name)
+    ]
 
 
 def experiment(snapshot: Snapshot) -> answers.ExperimentOut:

@@ -70,6 +70,11 @@ def newest(database: Database, experiment: ServedExperiment) -> Snapshot:
     return Snapshot(experiment, version, watermark, time, arms, np.frombuffer(body).copy())
 
 
+def newest_of_all(database: Database) -> list[Snapshot]:
+    """Return the newest snapshot of each experiment that is there."""
+    return [newest(database, experiment) for experiment in experiments(database)]
+
+
 def arms_at(database: Database, experiment: int, version: int) -> tuple[Arm, ...]:
     """Return the arms as of a version: the last change of each counts."""
     sql = "SELECT place, name, status FROM arms WHERE experiment = ? AND version <= ? ORDER BY version"
