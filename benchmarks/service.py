@@ -58,7 +58,7 @@ def serve(store: str, port: int, logged: bool) -> None:
     """Serve; where nothing is logged, decisions are answered as if they had been written."""
     from fairx.service.running import Options, application, run
     from fairx.store.decisions import Recorded
-    from fairx.store.writer import DECIDE
+    from fairx.store.writer import DECISIONS
 
     os.environ["FAIRX_SECRET"] = SECRET
     options = Options(store, port=port, auth=False)
@@ -67,7 +67,7 @@ def serve(store: str, port: int, logged: bool) -> None:
         write = app.runtime.write
 
         def answered(kind: str, asked: Any) -> Any:
-            if kind != DECIDE:
+            if kind != DECISIONS:
                 return write(kind, asked)
             future = app.runtime._loop.create_future()
             future.set_result(Recorded(asked[0], False))

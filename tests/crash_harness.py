@@ -32,7 +32,7 @@ from fairx.store import located, verify
 from fairx.store.crash_points import NAMES
 from fairx.store.database import Database
 from fairx.store.identity import minted
-from fairx.store.snapshots import Experiment, arms_at, experiments, newest
+from fairx.store.snapshots import ServedExperiment, arms_at, experiments, newest
 
 SECRET = "the secret of the crash harness"
 POLICY = {
@@ -306,11 +306,11 @@ def missing(database: Database, journal: Journal, secret: bytes) -> Iterator[str
     """Say what was acknowledged and is not there, and what is there and nobody asked for."""
     numbers = {each.name: each.id for each in experiments(database)}
     decisions = {row[0]: row[1] for row in database.rows("SELECT id, arm FROM decisions")}
-    places = {name: arms_at(database, number, 2**40) for name, number in numbers.items()}
+    every = {name: arms_at(database, number, 2**40) for name, number in numbers.items()}
     for (experiment, key), answer in journal.decisions.items():
-        place = decisions.get(answer["decision"])
-        if place is None or places[experiment][place].name != answer["arm"]:
-            yield f"decision {key} was acknowledged as {answer}, on record is {place}"
+        number = decisions.get(answer["decision"])
+        if number is None or every[experiment][number].name != answer["arm"]:
+            yield f"decision {key} was acknowledged as {answer}, on record is {number}"
     asked_for = {minted(secret, numbers[name], key, 0) for name, key in journal.sent}
     yield from (f"nobody asked for {each}" for each in decisions.keys() - asked_for)
     shown = {row[0]: row[1] for row in database.rows("SELECT decision, late FROM shown")}
@@ -335,7 +335,7 @@ def missing(database: Database, journal: Journal, secret: bytes) -> Iterator[str
             yield f"arms of {experiment} at {version} were acknowledged as {arms}, not {there}"
 
 
-def miscounted(database: Database, experiment: Experiment) -> Iterator[str]:
+def miscounted(database: Database, experiment: ServedExperiment) -> Iterator[str]:
     """Count again, as simply as can be."""
     sql = "SELECT d.arm, d.id, m.reward FROM matured m JOIN decisions d ON d.sequence = m.sequence WHERE m.experiment = ?"
     rows = database.rows(sql, (experiment.id,))

@@ -25,9 +25,11 @@ from hypothesis import strategies as st
 
 from fairx import Exponential, FairXTS, auditing, client
 from fairx.client import AsyncClient, Client, Conflict, Reward, ServiceError
+from fairx.client.answers import Shown
 from fairx.client.calls import decide, get
 from fairx.client.exchange import FIRST_WAIT, LONGEST_WAIT, waits
 from fairx.client.feedback import PART
+from fairx.store.rewards import ACCEPTED, DUPLICATE, LATE, PARKED
 
 URL = "http://service"
 POLICY = {"kind": "FairXTS", "merit": {"kind": "Exponential", "steepness": 10.0}}
@@ -660,3 +662,10 @@ def test_both_clients_have_the_same_methods_and_say_what_they_take() -> None:
             assert one.__doc__
     parameters = inspect.signature(Client(URL).experiment("shop").decide).parameters
     assert list(parameters) == ["key", "candidates", "contexts", "unit", "count", "probabilities"]
+
+
+@pytest.mark.parametrize("status", [ACCEPTED, DUPLICATE, LATE, PARKED])
+def test_whatever_the_store_says_of_an_event_can_be_read(status: str) -> None:
+    """What was shown late was answered and could not be read."""
+    body = msgspec.json.encode({"decision": "d", "status": status})
+    assert msgspec.json.decode(body, type=Shown).status == status

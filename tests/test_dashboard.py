@@ -604,6 +604,10 @@ class _Snapshot(NamedTuple):
     experiment: _Named
 
 
+class _Decider(NamedTuple):
+    snapshot: _Snapshot
+
+
 def snapshot(name: str, number: int = 1) -> Any:
     return _Snapshot(_Named(name, number))
 
@@ -617,7 +621,7 @@ def test_kept_is_made_once_for_all_who_ask() -> None:
         return len(made)
 
     async def run() -> None:
-        kept = Cache(make, fresh=0.05)
+        kept: Cache[[], int] = Cache(make, fresh=0.05)
         assert kept.last(snapshot("a")) is None
         asked = [asyncio.create_task(kept.of(snapshot("a"))) for _ in range(9)]
         await asyncio.sleep(0)
@@ -628,7 +632,7 @@ def test_kept_is_made_once_for_all_who_ask() -> None:
         await asyncio.sleep(0.2)  # longer than fresh, and than ten times what it took
         assert kept.last(snapshot("a", 2)) == 2
         assert await kept.of(snapshot("a", 2)) == 3
-        kept.forget({"b"})
+        kept.forget_others({1})
         assert kept.last(snapshot("a", 2)) is None
 
     asyncio.run(run())
@@ -644,10 +648,64 @@ def test_a_failure_is_not_kept() -> None:
         return int(found)
 
     async def run() -> None:
-        kept = Cache(make)
+        kept: Cache[[], int] = Cache(make)
         with pytest.raises(KeyError):
             await kept.of(snapshot("a"))
         assert await kept.of(snapshot("a")) == 7
+
+    asyncio.run(run())
+
+
+def test_questions_are_answered_one_at_a_time_and_the_oldest_forgotten() -> None:
+    under_way, most, made = 0, 0, []
+
+    async def make(one: Any, question: int) -> int:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        made.append(question)
+        await asyncio.sleep(0.001)
+        under_way -= 1
+        if question < 0:
+            raise KeyError(question)
+        return question
+
+    async def run() -> None:
+        kept: Cache[[int], int] = Cache(make, fresh=60.0, most=3)
+        assert await asyncio.gather(*(kept.of(snapshot("a"), q) for q in (1, 2, 3, 1))) == [
+            1,
+            2,
+            3,
+            1,
+        ]
+        assert (most, made) == (1, [1, 2, 3])
+        await asyncio.gather(kept.of(snapshot("a"), 4), kept.of(snapshot("b", 2), 5))
+        assert most == 2  # of two experiments, at once
+        assert len(kept) == 3
+        with pytest.raises(KeyError):
+            await kept.of(snapshot("a"), -1)
+        assert len(kept) == 2  # to make room; what has no answer is not kept
+        made.clear()
+        assert await kept.of(snapshot("a"), 1) == 1
+        assert made == [1]
+
+    asyncio.run(run())
+
+
+def test_an_answer_that_is_still_right_is_not_made_again() -> None:
+    made = []
+
+    async def make(one: Any) -> int:
+        made.append(one)
+        return len(made)
+
+    async def run() -> None:
+        kept: Cache[[], int] = Cache(
+            make, fresh=0.0, still=lambda value, one: one.experiment.name == "a"
+        )
+        for _ in range(3):
+            assert await kept.of(snapshot("a")) == 1
+        assert await kept.of(snapshot("b")) == 2
 
     asyncio.run(run())
 
@@ -664,10 +722,11 @@ def test_a_list_does_not_wait_for_ever_and_leaves_nobody_out(
 
     async def run() -> None:
         names = [f"e{i}" for i in range(10)]
-        runtime: Any = type("Runtime", (), {"deciders": dict.fromkeys(names)})()
+        snapshots = [snapshot(name, number) for number, name in enumerate(names)]
+        deciders = {one.experiment.name: _Decider(one) for one in snapshots}
+        runtime: Any = type("Runtime", (), {"deciders": deciders})()
         looks: Any = Looks(runtime, None)  # type: ignore[arg-type]
         looks.counts, looks.judged = Cache(slow, 0.0), Cache(slow, 0.0)
-        snapshots = [snapshot(name) for name in names]
         for _ in range(40):
             begun = time.monotonic()
             await looks.over(snapshots)

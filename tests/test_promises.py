@@ -22,13 +22,13 @@ from scipy.stats import chi2
 from test_store import FAIR_LIN_TS, FAIR_TS, FAIR_UCB, SECRET, Site, tell
 
 from fairx.store import Verified, located, verify
-from fairx.store.decisions import Recorded, record
+from fairx.store.decisions import Recorded, write_decisions
 from fairx.store.experiments import Changes, change_arms
 from fairx.store.folding import fold
 from fairx.store.rewards import Batch, Reward, note_shown, take_in
 from fairx.store.snapshots import Snapshot, arms_at, experiments, newest
 from fairx.store.sqlite import SQLite
-from fairx.store.writer import DECIDE, OTHER, REWARD, Writer
+from fairx.store.writer import DECISIONS, OTHER, REWARDS, Writer
 
 
 @pytest.fixture
@@ -49,9 +49,9 @@ class Traffic:
         self.acknowledged: list[tuple[Any, Any]] = []  # what was asked for, and the answer
         self.refused = 0
         keys = [f"k{i}" for i in range(40)]
-        jobs: list[tuple[str, Any]] = [(DECIDE, site.made(key)) for key in keys]
+        jobs: list[tuple[str, Any]] = [(DECISIONS, site.made(key)) for key in keys]
         for i, key in enumerate(keys):
-            jobs.append((REWARD, Batch(site.experiment, [Reward(site.id(key), i / 8)], site.now)))
+            jobs.append((REWARDS, Batch(site.experiment, [Reward(site.id(key), i / 8)], site.now)))
             jobs.append((OTHER, Shown(site, site.id(key))))
         jobs += [(OTHER, Added(site, f"arm {i}")) for i in range(8)]
         self.random.shuffle(jobs)
@@ -277,19 +277,19 @@ def unit(key: int, position: int) -> float:
     return (bits(key, position) >> 12) / 2**52
 
 
-def derived(seed: bytes, decision: str, sums: Any, places: Any, floor: float) -> tuple[Any, float]:
+def derived(seed: bytes, decision: str, sums: Any, numbers: Any, floor: float) -> tuple[Any, float]:
     """Return the probabilities of FairX-TS, and the uniform number, from what is on record."""
     digest = hashlib.blake2b(decision.encode(), digest_size=32, key=seed).digest()
     keys = [int.from_bytes(digest[i : i + 8], "little") for i in range(0, 32, 8)]
-    pulls, totals = np.array(sums).reshape(2, -1)[:, places]
+    pulls, totals = np.array(sums).reshape(2, -1)[:, numbers]
     weight = 1 / (0.5**2 / 1**2 + pulls)  # reward_std**2 / prior_std**2
     normals = [
         math.sqrt(-2 * math.log(1 - unit(keys[0], i))) * math.cos(2 * math.pi * (unit(keys[1], i) - 0.5))
-        for i in range(len(places))
+        for i in range(len(numbers))
     ]  # fmt: skip
     merits = np.exp(3.0 * (totals * weight + 0.5 * np.sqrt(weight) * np.array(normals)))
     fair = merits / merits.sum()
-    return floor + (1 - len(places) * floor) * fair, unit(keys[2], 0)
+    return floor + (1 - len(numbers) * floor) * fair, unit(keys[2], 0)
 
 
 @pytest.mark.parametrize("floor", [0.0, 0.1])
@@ -310,18 +310,18 @@ def test_every_decision_can_be_rederived(database: SQLite, floor: float) -> None
             sums[:, arm] += 1.0, reward
         upto = watermark
         columns = "id, arm, slot, candidates, probabilities"
-        for decision, arm, slot, candidates, probabilities in database.rows(
+        for decision, arm, position, candidates, probabilities in database.rows(
             f"SELECT {columns} FROM decisions WHERE snapshot = ?", (version,)
         ):
-            places = (
+            numbers = (
                 list(range(4)) if candidates is None else list(np.frombuffer(candidates, "<i4"))
             )
-            expected, u = derived(seed, decision, sums, places, floor)
+            expected, u = derived(seed, decision, sums, numbers, floor)
             np.testing.assert_allclose(np.frombuffer(probabilities), expected, rtol=1e-12, atol=0)
             ends = np.cumsum(expected)
             assert np.abs(ends - u).min() > 1e-12  # else rounding may decide
-            assert slot == np.searchsorted(ends, u, side="right")
-            assert places[slot] == arm
+            assert position == np.searchsorted(ends, u, side="right")
+            assert numbers[position] == arm
     assert upto == 150
     assert site.verify() == Verified(1, 16, 150, 150)
 
@@ -331,7 +331,7 @@ def test_every_decision_can_be_rederived(database: SQLite, floor: float) -> None
 LEVEL = 1e-6  # of a false alarm, were the ids not always the same
 
 
-def misfit(chances: list[Any], slots: list[int], bins: int = 5) -> tuple[float, float]:
+def misfit(chances: list[Any], positions: list[int], bins: int = 5) -> tuple[float, float]:
     """Return a chi-square of the positions drawn, and the bound that it keeps to.
 
     Positions are counted from the most likely to the least, and decisions are put in bins by how
@@ -342,7 +342,7 @@ def misfit(chances: list[Any], slots: list[int], bins: int = 5) -> tuple[float, 
     """
     p = np.array(chances)
     ranks = np.argsort(-p, axis=1, kind="stable")
-    drawn = (ranks == np.array(slots)[:, None]) * 1.0
+    drawn = (ranks == np.array(positions)[:, None]) * 1.0
     p = np.take_along_axis(p, ranks, axis=1)
     total = 0.0
     for part in np.array_split(np.argsort(p[:, 0], kind="stable"), bins):
@@ -375,18 +375,18 @@ def test_propensities_are_the_truth(database: SQLite, kind: str) -> None:
         arm = site.decide(f"k{i}", candidates, contexts()).decision.arm
         site.reward(f"k{i}", arm / 3, final=True)
     site.fold()
-    chances, slots = [], []
+    chances, positions = [], []
     for i in range(10_000):
-        slot, found = site.decider.decide(
-            site.id(f"n{i}"), site.decider.offer(candidates, contexts())
+        position, found = site.decider.decide(
+            site.id(f"n{i}"), site.decider.candidates(candidates, contexts())
         )
         chances.append(found.copy())
-        slots.append(slot)
-    statistic, bound = misfit(chances, slots)
+        positions.append(position)
+    statistic, bound = misfit(chances, positions)
     assert statistic < bound
     # It can fail: these are the probabilities of the same policy with more of a floor.
     wrong = [0.7 * each + 0.3 / len(each) for each in chances]
-    assert misfit(wrong, slots)[0] > bound
+    assert misfit(wrong, positions)[0] > bound
 
 
 # 6. Late feedback is not unfair.
@@ -418,7 +418,7 @@ def slow_share_of_the_store(folder: Path, seed: int) -> float:
             value = float(rng.random() < MEAN)
             arriving.setdefault(when, []).append(Reward(decision.id, value))
         with database.transaction():
-            assert len(record(database, made)) == STEPS
+            assert len(write_decisions(database, made)) == STEPS
             for rewards in filter(None, [arriving.pop(step // STEPS, [])]):
                 take_in(database, [Batch(site.experiment, rewards, site.now)])
             snapshot = fold(database, site.experiment, site.now)

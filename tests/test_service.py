@@ -693,9 +693,11 @@ def test_audits_of_many_questions_are_not_all_kept(shop: Service) -> None:
     first = shop.get(SHOP + "/audit")
     shop.now += 1
     assert shop.get(SHOP + "/audit") == first  # kept: the time is that of the first
-    audits._kept = dict.fromkeys(range(2 * KEPT), (0.0, None))  # type: ignore[arg-type]
-    shop.get(SHOP + "/audit?alpha=0.3")
-    assert len(audits._kept) == KEPT
+    assert audits.cache._most == KEPT
+    audits.cache._most = 3
+    for alpha in (0.1, 0.2, 0.3, 0.4):
+        shop.get(f"{SHOP}/audit?alpha={alpha}")
+    assert len(audits.cache) == 3
 
 
 def test_a_unit_is_erased(service: Service) -> None:

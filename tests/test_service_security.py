@@ -6,6 +6,7 @@ import ast
 import base64
 import json
 import logging
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from asking import POLICY, ROOT, E, Service, failure, serving
 
 import fairx
 from fairx.service import access
+from fairx.service.failures import Refused
 from fairx.service.json_lines import JsonLines
 from fairx.service.limits import Limits, checked
 from fairx.service.routes import ROUTES, Route
@@ -225,9 +227,47 @@ def test_tokens_are_compared_in_constant_time(case: Case, monkeypatch: pytest.Mo
     assert {len(digest) for pair in compared for digest in pair} <= {64, 8}
 
 
+def test_an_unknown_token_is_refused_even_if_digests_were_not_compared(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is known of it: there is no grant that a mistake further on could hand out."""
+    monkeypatch.setattr("fairx.service.access.hmac.compare_digest", lambda *_: True)
+    known = access.Access(open_to_all=False, admin_token=None, rate=1e6)
+    known._tokens = case.service.runtime.access._tokens
+    assert known.admit(f"Bearer {case.tokens['read', None]}".encode(), "read", "shop")
+    for token in (f"{access.PREFIX}_{'0' * 12}_{'0' * 48}", f"{access.PREFIX}__", "x"):
+        with pytest.raises(Refused) as refused:
+            known.admit(f"Bearer {token}".encode(), "read", "shop")
+        assert refused.value.status == 401
+
+
+def test_the_grant_of_everyone_is_given_only_where_no_token_is_asked_for() -> None:
+    assert not any(access.NOBODY.allows(role, access.ANY) for role in ROLES)
+    uses = [
+        (path.name, function.name)
+        for path in (SOURCE / "service").rglob("*.py")
+        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and "EVERYONE" in ast.unparse(function)
+    ]
+    assert uses == [("access.py", "admit")]
+
+
+SQL = re.compile(r"\b(SELECT\s|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+TABLE)")
+
+
+@pytest.mark.parametrize("package", ["service", "command"])
+def test_sql_is_in_the_store_alone(package: str) -> None:
+    assert SQL.search((SOURCE / "store/tokens.py").read_text("utf-8"))
+    for path in (SOURCE / package).rglob("*.py"):
+        text = path.read_text("utf-8")
+        assert not SQL.search(text), path
+        assert not re.search(r"\.(insert_new|executemany|execute)\(|database\.rows\b", text), path
+
+
 def test_no_module_compares_secrets_by_equality() -> None:
     """`==` on digests, tokens or tags would take as long as their common beginning."""
-    for name in ("service/access.py", "store/identity.py"):
+    for name in ("service/access.py", "store/identity.py", "store/tokens.py"):
         tree = ast.parse((SOURCE / name).read_text())
         for node in ast.walk(tree):
             if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):

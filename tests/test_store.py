@@ -18,20 +18,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairx.errors import BrokenFile, FairxError, UnknownArm
+from fairx.policies.counts import Counts
+from fairx.policies.fair_eg import Estimates
+from fairx.policies.fair_ts import Posterior
+from fairx.policies.fixed import Shares
+from fairx.policies.optimism import Box
+from fairx.settings import KINDS
 from fairx.store import Store, Verified, located, verify
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
-from fairx.store.decisions import Decision, Recorded, record
+from fairx.store.decisions import Decision, Recorded, write_decisions
 from fairx.store.errors import Conflict, NotFound, Unavailable
 from fairx.store.experiments import Changes, change_arms, create, erase, set_status
 from fairx.store.folding import AT_ONCE, fold
 from fairx.store.identity import is_ours, minted
 from fairx.store.rewards import Batch, Reward, note_shown, take_in
-from fairx.store.settings import checked
+from fairx.store.settings import COUNTING, checked
 from fairx.store.snapshots import Snapshot, experiments, newest
 from fairx.store.sqlite import SQLite, check_version
 from fairx.store.statistics import empty, learn, state_of
-from fairx.store.writer import DECIDE, OTHER, REWARD, Writer
+from fairx.store.writer import DECISIONS, OTHER, REWARDS, Writer
 
 SECRET = b"a secret of the tests"
 FAIR_TS = {
@@ -67,19 +73,19 @@ class Site:
 
     def made(self, key: str, candidates: Any = None, contexts: Any = None, unit: Any = None) -> Any:
         """Return a decision that is not on record, with the end of its window."""
-        offer = self.decider.offer(candidates, contexts)
-        slot, chances = self.decider.decide(self.id(key), offer)
+        found = self.decider.candidates(candidates, contexts)
+        position, chances = self.decider.decide(self.id(key), found)
         asked = hashlib.sha256(repr((candidates, contexts, unit)).encode()).digest()
         decision = Decision(
             self.id(key), self.experiment.id, self.now, self.snapshot.version,
-            int(offer.places[slot]), slot, offer.named, chances.tobytes(),
-            offer.contexts.tobytes() or None, unit, asked,
+            int(found.arms[position]), position, found.named, chances.tobytes(),
+            found.contexts.tobytes() or None, unit, asked,
         )  # fmt: skip
         return decision, self.now + self.experiment.settings.reward_window_s
 
     def decide(self, key: str, *asked: Any) -> Recorded:
         with self.database.transaction():
-            (found,) = record(self.database, [self.made(key, *asked)])
+            (found,) = write_decisions(self.database, [self.made(key, *asked)])
         if isinstance(found, Exception):
             raise found
         return found
@@ -172,7 +178,7 @@ def test_a_key_twice_in_one_transaction_decides_once(database: Database) -> None
     site = Site(database)
     with database.transaction():
         asked = [site.made("k"), site.made("other"), site.made("k")]
-        found: Any = record(database, asked)
+        found: Any = write_decisions(database, asked)
     assert [each.repeated for each in found] == [False, False, True]
     assert found[0].decision == found[2].decision
     assert (count(database, "decisions"), count(database, "waiting")) == (2, 2)
@@ -184,7 +190,7 @@ def test_another_request_may_not_use_a_key(database: Database) -> None:
     with pytest.raises(Conflict, match="key must be new"):
         site.decide("k", ["a", "c"])
     with database.transaction():  # those beside it do not suffer
-        found = record(database, [site.made("k"), site.made("new")])
+        found = write_decisions(database, [site.made("k"), site.made("new")])
     assert isinstance(found[0], Conflict)
     assert isinstance(found[1], Recorded)
 
@@ -192,18 +198,18 @@ def test_another_request_may_not_use_a_key(database: Database) -> None:
 def test_what_is_asked_for_must_be_on_offer(database: Database) -> None:
     site = Site(database)
     site.arms(pause=["b"], remove=["c"])
-    assert site.decider.offer(["a", "b"], None).left_out == ("b",)
-    assert site.decider.offer(None, None).places.tolist() == [0]
+    assert site.decider.candidates(["a", "b"], None).left_out == ("b",)
+    assert site.decider.candidates(None, None).arms.tolist() == [0]
     with pytest.raises(FairxError, match="no arm is on offer"):
-        site.decider.offer(["b"], None)
+        site.decider.candidates(["b"], None)
     for name in ("c", "unknown"):
         with pytest.raises(UnknownArm, match=name):
-            site.decider.offer(["a", name], None)
+            site.decider.candidates(["a", name], None)
     for wrong in ([], ["a", "a"]):
         with pytest.raises(ValueError, match="at least one arm, each once"):
-            site.decider.offer(wrong, None)
+            site.decider.candidates(wrong, None)
     with pytest.raises(ValueError, match="contexts must be left out"):
-        site.decider.offer(None, [[1.0]])
+        site.decider.candidates(None, [[1.0]])
 
 
 @pytest.mark.parametrize(
@@ -212,15 +218,15 @@ def test_what_is_asked_for_must_be_on_offer(database: Database) -> None:
 def test_contexts_that_break_a_rule_are_refused(lite: SQLite, contexts: Any) -> None:
     site = Site(lite, policy=FAIR_LIN_TS, dimension=2)
     with pytest.raises(ValueError, match="contexts"):
-        site.decider.offer(None, contexts)
+        site.decider.candidates(None, contexts)
 
 
 def test_contexts_of_paused_candidates_are_left_out(lite: SQLite) -> None:
     site = Site(lite, policy=FAIR_LIN_TS, dimension=1)
     site.arms(pause=["b"])
-    offer = site.decider.offer(["c", "b", "a"], [[3.0], [2.0], [1.0]])
-    assert offer.places.tolist() == [2, 0]
-    assert offer.contexts.tolist() == [[3.0], [1.0]]
+    found = site.decider.candidates(["c", "b", "a"], [[3.0], [2.0], [1.0]])
+    assert found.arms.tolist() == [2, 0]
+    assert found.contexts.tolist() == [[3.0], [1.0]]
 
 
 @given(st.text(), st.integers(1, 5), st.integers(0, 3))
@@ -402,10 +408,10 @@ def test_arms_come_and_go_and_keep_what_was_learned(database: Database) -> None:
     ]  # fmt: skip
     assert site.snapshot.sums.tolist() == [4.0, 0.0, 0.0, 4.0, 0.0, 0.0]
     site.arms(resume=["b"], remove=["a"])
-    assert site.decider.offer(None, None).places.tolist() == [1, 2]
-    site.arms(add=["a"])  # it has its place and its statistics again
+    assert site.decider.candidates(None, None).arms.tolist() == [1, 2]
+    site.arms(add=["a"])  # it has its number and its statistics again
     assert site.snapshot.sums.tolist() == [4.0, 0.0, 0.0, 4.0, 0.0, 0.0]
-    assert site.decider.offer(None, None).places.tolist() == [0, 1, 2]
+    assert site.decider.candidates(None, None).arms.tolist() == [0, 1, 2]
     assert site.snapshot.version == 5
     assert newest(database, site.experiment).digest() == site.snapshot.digest()
     assert site.verify().problems == ()
@@ -445,9 +451,9 @@ def test_a_floor_is_mixed_in(lite: SQLite, policy: Any, dimension: int, floor: f
         names = None if key % 2 else ["b", "d", "a"]
         arms = 4 if names is None else 3
         contexts = [[0.1 * i, key] for i in range(arms)] if dimension else None
-        offer = site.decider.offer(names, contexts)
-        _, found = site.decider.decide(site.id(str(key)), offer)
-        _, before = fair.decide(site.id(str(key)), offer)
+        candidates = site.decider.candidates(names, contexts)
+        _, found = site.decider.decide(site.id(str(key)), candidates)
+        _, before = fair.decide(site.id(str(key)), candidates)
         np.testing.assert_allclose(found, floor + (1 - arms * floor) * before, rtol=0, atol=1e-15)
         assert found.min() >= floor - 1e-16
         assert abs(found.sum() - 1) < 1e-12
@@ -528,7 +534,7 @@ def linear_site(database: Database, decisions: int = 40, **about: Any) -> tuple[
     for i in range(decisions):
         contexts = rng.normal(size=(3, 3))
         found = site.decide(f"k{i}", None, contexts.tolist())
-        chosen[i] = contexts[found.decision.slot]
+        chosen[i] = contexts[found.decision.position]
         site.reward(f"k{i}", float(rewards[i]))
         site.now += 1.0  # so that they mature in this order
     return site, chosen, rewards
@@ -599,6 +605,24 @@ def test_the_arms_posterior_follows_from_counts(database: Database) -> None:
         np.testing.assert_allclose(state.stds[arm], precision**-0.5, rtol=1e-13)
 
 
+@pytest.mark.parametrize("kind", COUNTING)
+def test_only_intervals_are_optimistic_of_new_arms(kind: str) -> None:
+    """A kind that is served anew must say which it is: `state_of` goes by the class of its state."""
+    given = {
+        "merit": FAIR_TS["merit"],
+        "prior_std": 1,
+        "reward_std": 1,
+        "epsilon": 0.1,
+        "width": 0.5,
+    }
+    about = {name: given[name] for name in KINDS[kind]._fields if name in given}
+    settings = checked({"policy": {"kind": kind, **about}})
+    state = state_of(settings, np.array([4.0, 0.0, 2.0, 0.0]), 2)
+    assert type(state) in (Posterior, Estimates, Box, Counts, Shares)
+    if kind != "Uniform":
+        assert state.pulls.tolist() == [4.0, 1.0 if kind == "FairXUCB" else 0.0]
+
+
 def test_a_new_arm_of_ucb_is_as_wide_as_after_one_pull(database: Database) -> None:
     """It does not take all decisions until its first is mature, as playing it once first would."""
     site = Site(database, ["a", "b"], policy=FAIR_UCB)
@@ -610,12 +634,12 @@ def test_a_new_arm_of_ucb_is_as_wide_as_after_one_pull(database: Database) -> No
     state = state_of(site.experiment.settings, site.snapshot.sums, 3)
     assert state.pulls.tolist()[2] == 1
     assert state.reward_sums[2] == 0.5  # the mean of all
-    _, chances = site.decider.decide(site.id("next"), site.decider.offer(None, None))
+    _, chances = site.decider.decide(site.id("next"), site.decider.candidates(None, None))
     assert 0.2 < chances[2] < 0.9
     assert site.snapshot.sums[[2, 5]].tolist() == [0.0, 0.0]  # nothing was learned
     first = Site.__new__(Site)
     first.hold(site.snapshot._replace(sums=np.zeros(6)))
-    _, chances = first.decider.decide(site.id("next"), first.decider.offer(None, None))
+    _, chances = first.decider.decide(site.id("next"), first.decider.candidates(None, None))
     np.testing.assert_allclose(chances, 1 / 3)
 
 
@@ -760,7 +784,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 
 def _spoilt(site: Site) -> None:
-    record(site.database, [site.made("k")])
+    write_decisions(site.database, [site.made("k")])
     change_arms(site.database, site.experiment, Changes(remove=["z"]), site.now, "test")
 
 
@@ -860,16 +884,16 @@ def test_a_request_that_fails_does_not_spoil_the_others(store: Store) -> None:
     asking = Asking(store.writer)
     held = threading.Event()
     waits = asking.submit(OTHER, lambda database: held.wait(30))  # so that all are in one group
-    good = [asking.submit(DECIDE, site.made(f"k{i}")) for i in range(3)]
+    good = [asking.submit(DECISIONS, site.made(f"k{i}")) for i in range(3)]
     bad = asking.submit(OTHER, lambda database: database.rows("SELECT nothing"))
     rewards = Batch(site.experiment, [Reward(site.id("k0"), 1.0)], site.now)
-    more = asking.submit(REWARD, rewards)
+    more = asking.submit(REWARDS, rewards)
     held.set()
     assert waits.result(30)
     assert [each.result(30).repeated for each in good] == [False] * 3
     assert isinstance(bad.result(30), Exception)
     assert more.result(30) == ["accepted"]
-    late = [asking.submit(DECIDE, site.made(f"last {i}")) for i in range(3)]
+    late = [asking.submit(DECISIONS, site.made(f"last {i}")) for i in range(3)]
     asking.writer.close()  # writes what was asked for
     assert all(each.done() for each in late)
     reader = store.reader()
@@ -883,16 +907,16 @@ def test_the_writer_comes_back_when_the_connection_does(postgres: Any, database_
     site = Site(database)
     database.close()
     asking = Asking(store.writer)
-    assert isinstance(asking.ask(DECIDE, site.made("before")), Recorded)
+    assert isinstance(asking.ask(DECISIONS, site.made("before")), Recorded)
     postgres.disconnect()
-    assert isinstance(asking.ask(DECIDE, site.made("lost")), Unavailable)
-    assert isinstance(asking.ask(DECIDE, site.made("after")), Recorded)
+    assert isinstance(asking.ask(DECISIONS, site.made("lost")), Unavailable)
+    assert isinstance(asking.ask(DECISIONS, site.made("after")), Recorded)
     postgres.crash()
-    assert isinstance(asking.ask(DECIDE, site.made("lost")), Unavailable)
-    assert isinstance(asking.ask(DECIDE, site.made("lost")), Unavailable)
+    assert isinstance(asking.ask(DECISIONS, site.made("lost")), Unavailable)
+    assert isinstance(asking.ask(DECISIONS, site.made("lost")), Unavailable)
     healthy = [asking.writer.healthy]
     postgres.start()
-    assert isinstance(asking.ask(DECIDE, site.made("lost")), Recorded)
+    assert isinstance(asking.ask(DECISIONS, site.made("lost")), Recorded)
     assert [*healthy, asking.writer.healthy] == [False, True]
     asking.writer.close()
 
@@ -918,7 +942,7 @@ def test_two_writers_that_want_the_same_are_both_answered(database_url: str) -> 
             keys = [f"k{i}", f"k{i + 1}", f"new {i}"][::turn]
             given = [Reward(site.id(key), 1.0) for key in keys]
             start.wait(30)
-            answers = asking.ask(REWARD, Batch(site.experiment, given, site.now))
+            answers = asking.ask(REWARDS, Batch(site.experiment, given, site.now))
             found.append(answers[::turn] if isinstance(answers, list) else answers)
             start.wait(30)
             found.append(asking.ask(OTHER, created(f"x{i}")))

@@ -174,7 +174,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert found.decision == known.answer[0]
 
     def note(self, key: str, decision: Decision, names: Any, contexts: Any) -> None:
-        context = contexts[decision.slot] if contexts else []
+        context = contexts[decision.position] if contexts else []
         answer = (decision, names, contexts)
         self.model.decide(key, Made(decision.arm, context, answer, self.model.now + WINDOW))
 

@@ -5,6 +5,8 @@ FairxError (a ValueError)
 ├── UnknownDecision   a decision that the bandit never made
 ├── RewardGiven       a second reward for one decision
 └── BrokenFile        a saved bandit that is truncated, foreign or of another version
+
+A value that breaks a rule is a `fairx.rules.InvalidValue`, which is a ValueError too.
 """
 
 from __future__ import annotations

@@ -14,6 +14,31 @@ import numpy.typing as npt
 from fairx.types import Vector
 
 
+class InvalidValue(ValueError):
+    """A value that breaks a rule: what it is called, and what it must be.
+
+    Examples
+    --------
+    >>> error = InvalidValue("floor", "be at most 0.5, not 2")
+    >>> print(error)
+    floor must be at most 0.5, not 2
+    >>> error.field, InvalidValue("the highest reward", "be positive, not 0").field
+    ('floor', None)
+    """
+
+    def __init__(self, name: str, rule: str) -> None:
+        super().__init__(name, rule)  # both, so that it can be pickled
+        self.name, self.rule = name, rule
+
+    def __str__(self) -> str:
+        return f"{self.name} must {self.rule}"
+
+    @property
+    def field(self) -> str | None:
+        """The setting or part of a request that this is about, unless it is a phrase."""
+        return self.name if self.name.split() == [self.name] else None
+
+
 def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     """Return `value` as a finite number from `low` to `high`.
 
@@ -21,7 +46,7 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
     --------
     >>> number("epsilon", 2, low=0, high=1)
     Traceback (most recent call last):
-    ValueError: epsilon must be a number from 0 to 1, not 2
+    InvalidValue: epsilon must be a number from 0 to 1, not 2
     """
     try:
         found = math.nan if isinstance(value, (str, bytes)) else float(value)
@@ -31,14 +56,14 @@ def number(name: str, value: Any, low: float = -math.inf, high: float = math.inf
         return found
     rule = "finite" if low == -math.inf else f"at least {low:g} and finite"
     rule = rule if high == math.inf else f"a number from {low:g} to {high:g}"
-    raise ValueError(f"{name} must be {rule}, not {value!r}")
+    raise InvalidValue(name, f"be {rule}, not {value!r}")
 
 
 def positive(name: str, value: Any) -> float:
     """Return `value` as a finite number above zero."""
     if number(name, value) > 0:
         return float(value)
-    raise ValueError(f"{name} must be positive, not {value!r}")
+    raise InvalidValue(name, f"be positive, not {value!r}")
 
 
 def count(name: str, value: Any, low: int = 1) -> int:
@@ -48,7 +73,7 @@ def count(name: str, value: Any, low: int = 1) -> int:
     except TypeError:
         found = low - 1
     if found < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, not {value!r}")
+        raise InvalidValue(name, f"be a whole number of at least {low}, not {value!r}")
     return found
 
 
@@ -59,21 +84,21 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | None, ...], hint: 
     --------
     >>> array("contexts", [[1.0, 2.0]], (2, 2), "one row per arm on offer")
     Traceback (most recent call last):
-    ValueError: contexts must have shape (2, 2), not (1, 2): one row per arm on offer
+    InvalidValue: contexts must have shape (2, 2), not (1, 2): one row per arm on offer
     """
     try:
         found = np.ascontiguousarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of numbers, not {value!r}") from None
+        raise InvalidValue(name, f"be an array of numbers, not {value!r}") from None
     found = found.reshape(np.shape(value))  # ascontiguousarray makes a vector of a number
     fits = len(shape) == found.ndim
     if not fits or any(n not in (None, found.shape[i]) for i, n in enumerate(shape)):
         wanted = str(tuple("any" if n is None else n for n in shape)).replace("'", "")
         because = f": {hint}" if hint else ""
-        raise ValueError(f"{name} must have shape {wanted}, not {found.shape}{because}")
+        raise InvalidValue(name, f"have shape {wanted}, not {found.shape}{because}")
     if not np.isfinite(found).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0])
-        raise ValueError(f"{name} must be finite, not {found[where]} at {where}")
+        raise InvalidValue(name, f"be finite, not {found[where]} at {where}")
     return found
 
 

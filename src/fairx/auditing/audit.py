@@ -75,13 +75,13 @@ def audit(
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
     reward_range = renamed("rewards", rewards, "reward_range", reward_range)
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be between 0 and 1, not {alpha!r}")
+        raise rules.InvalidValue("alpha", f"be between 0 and 1, not {alpha!r}")
     floor = rules.number("floor", floor, low=0, high=1)
     low, high = (rules.number(f"reward_range[{i}]", end) for i, end in enumerate(reward_range))
     rules.positive("the highest reward less the lowest", high - low)
     check_conditions(merit, low, high)
     if not merit.log(high) < 700:
-        raise ValueError(f"merit must be below 1e300, but {merit} is not at mean {high:g}")
+        raise rules.InvalidValue("merit", f"be below 1e300, but {merit} is not at mean {high:g}")
     found = log if isinstance(log, Log) else read(log, columns)
     if "reward" not in found.columns:
         raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
@@ -89,9 +89,10 @@ def audit(
     sums = log_sums(tables)
     if sums.least < low or sums.most > high:
         worst = sums.least if sums.least < low else sums.most
-        raise ValueError(
-            f"rewards must be from {low:g} to {high:g}, not {worst:g}: "
-            "give their range as reward_range=(low, high) or --reward-range LOW HIGH"
+        raise rules.InvalidValue(
+            "rewards",
+            f"be from {low:g} to {high:g}, not {worst:g}: "
+            "give their range as reward_range=(low, high) or --reward-range LOW HIGH",
         )
     sums = sums._replace(pools=floored(sums.pools, floor))
     return judged(tables, sums, merit, groups or {}, alpha, (low, high))

@@ -83,7 +83,7 @@ class Shown(Struct, frozen=True):
     """What became of a shown event."""
 
     decision: str
-    status: Literal["accepted", "duplicate", "parked"]
+    status: Literal["accepted", "duplicate", "late", "parked"]
 
 
 class Rewarded(Struct, frozen=True):

@@ -121,11 +121,11 @@ def decide(
 
     Without a key a new one is made here, once, so that a retry cannot decide twice.
     """
-    offered = names("candidates", candidates)
+    listed = names("candidates", candidates)
     sent = body(
         key=uuid.uuid4().hex if key is None else key,
-        candidates=offered,
-        contexts=None if contexts is None else _rows(contexts, offered),
+        candidates=listed,
+        contexts=None if contexts is None else _rows(contexts, listed),
         unit=unit,
         count=None if count is None else rules.count("count", count),
         probabilities=probabilities or None,

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fairx import rules
 from fairx.compiled import compilable, kernel
 from fairx.numerics.elementary import exp
 
@@ -111,17 +112,17 @@ def check_conditions(merit: Merit, low: float, high: float) -> None:
     >>> from fairx import Affine
     >>> check_conditions(Affine(slope=1.0, intercept=-0.5), 0.0, 1.0)
     Traceback (most recent call last):
-    ValueError: merit must be positive and finite, but Affine(slope=1.0, intercept=-0.5) is not at mean 0.0
+    InvalidValue: merit must be positive and finite, but Affine(slope=1.0, intercept=-0.5) is not at mean 0.0
     """
     before = -math.inf
     for mean in np.linspace(low, high, GRID if high > low else 1).tolist():
         found = merit.log(mean)
         if not math.isfinite(found):
-            raise ValueError(
-                f"merit must be positive and finite, but {merit} is not at mean {mean}"
+            raise rules.InvalidValue(
+                "merit", f"be positive and finite, but {merit} is not at mean {mean}"
             )
         if found < before - 1e-12 * max(1.0, abs(before)):
-            raise ValueError(f"merit must not decrease, but {merit} does at mean {mean}")
+            raise rules.InvalidValue("merit", f"not decrease, but {merit} does at mean {mean}")
         before = found
 
 

@@ -35,16 +35,16 @@ class PiecewiseLinear(NamedTuple):
         knots = tuple(float(knot) for knot in self.knots)
         values = tuple(float(value) for value in self.values)
         if not 2 <= len(knots) == len(values):
-            message = f"knots and values must be of one length, at least 2, not {len(knots)} and {len(values)}"
-            raise ValueError(message)
+            rule = f"be of one length, at least 2, not {len(knots)} and {len(values)}"
+            raise rules.InvalidValue("knots and values", rule)
         for i, (knot, value) in enumerate(zip(knots, values, strict=True)):
             rules.number(f"knots[{i}]", knot)
             if not (rules.number(f"values[{i}]", value) > 1e-300):
-                raise ValueError(f"merit must be positive, but is {value} at mean {knot}")
+                raise rules.InvalidValue("merit", f"be positive, but is {value} at mean {knot}")
             if i and knot <= knots[i - 1]:
-                raise ValueError(f"knots must increase, but {knot} follows {knots[i - 1]}")
+                raise rules.InvalidValue("knots", f"increase, but {knot} follows {knots[i - 1]}")
             if i and value < values[i - 1]:
-                raise ValueError(f"merit must not decrease, but does at mean {knot}")
+                raise rules.InvalidValue("merit", f"not decrease, but does at mean {knot}")
         return changed(self, knots=knots, values=values)
 
     def log(self, mean: float) -> float:

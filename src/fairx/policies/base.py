@@ -140,7 +140,7 @@ def named(name: str, value: Any, choices: dict[str, Any]) -> Any:
     found = choices.get(value) if isinstance(value, str) else value
     if type(found) not in map(type, choices.values()):
         options = [f"{key!r} or {type(choice).__name__}(...)" for key, choice in choices.items()]
-        raise ValueError(f"{name} must be {', '.join(options)}, not {value!r}")
+        raise rules.InvalidValue(name, f"be {', '.join(options)}, not {value!r}")
     return found
 
 

@@ -9,6 +9,7 @@ import secrets
 from typing import NamedTuple
 
 from fairx.store.database import Database
+from fairx.store.tokens import valid_tokens
 
 from .failures import Refused
 from .limits import Bucket, retry_after
@@ -24,7 +25,7 @@ class Grant(NamedTuple):
     id: str
     name: str
     role: str
-    experiment: str | None  # None: all
+    experiment: str | None  # None: all, where it has a role
 
     def allows(self, role: str, experiment: str | None) -> bool:
         """Tell whether this grant covers a role in an experiment (None: in all of them)."""
@@ -33,7 +34,8 @@ class Grant(NamedTuple):
         )
 
 
-EVERYONE = Grant("-", "no-auth", ADMIN, None)
+EVERYONE = Grant("-", "no-auth", ADMIN, None)  # where no tokens are asked for, and only there
+NOBODY = Grant("-", "nobody", "none", None)  # of routes that need no role
 ASK = {"www-authenticate": 'Bearer, Basic realm="fairx: any name, the token as password"'}
 
 
@@ -67,8 +69,10 @@ class Access:
 
     def load(self, database: Database) -> int:
         """Read the tokens; return how many there are."""
-        sql = "SELECT id, name, role, experiment, digest FROM tokens WHERE revoked IS NULL"
-        self._tokens = {row[0]: (row[4], Grant(*row[:4])) for row in database.rows(sql)}
+        self._tokens = {
+            token.id: (token.digest, Grant(token.id, token.name, token.role, token.experiment))
+            for token in valid_tokens(database)
+        }
         return len(self._tokens)
 
     def admit(self, header: bytes | None, role: str, experiment: str | None) -> Grant:
@@ -88,10 +92,10 @@ class Access:
         digest = digest_of(token)
         if self._admin is not None and hmac.compare_digest(digest, self._admin):
             return Grant("admin", "FAIRX_ADMIN_TOKEN", ADMIN, None)
-        kept, grant = self._tokens.get(token[len(PREFIX) + 1 :].partition("_")[0], ("", EVERYONE))
-        if not kept or not hmac.compare_digest(digest, kept):
+        found = self._tokens.get(token[len(PREFIX) + 1 :].partition("_")[0])
+        if found is None or not hmac.compare_digest(digest, found[0]):
             raise _unknown()
-        return grant
+        return found[1]
 
 
 def _token_of(header: bytes | None) -> str:

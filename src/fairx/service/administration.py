@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairx.store.errors import NotFound, Unavailable
+from fairx.store import tokens
+from fairx.store.errors import Unavailable
 from fairx.store.experiments import note
 
 from . import answers, requests, views
@@ -43,10 +44,10 @@ async def create_token(call: Call) -> Any:
     asked: requests.NewToken = call.body
     number, token, digest = new_token()
     now = call.runtime.clock()
-    row = (number, asked.name, asked.role, asked.experiment, digest, now)
+    made = tokens.Token(number, asked.name, asked.role, asked.experiment, digest, now)
 
     def write(database: Any) -> None:
-        database.rows("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
+        tokens.create_token(database, made)
         note(database, now, call.grant.name, "create token", asked.experiment,
              {"id": number, "name": asked.name, "role": asked.role})  # fmt: skip
         call.runtime.access.load(database)
@@ -64,13 +65,9 @@ async def list_tokens(call: Call) -> Any:
 async def revoke_token(call: Call) -> Any:
     """Make a token invalid."""
     number, now = call.path["id"], call.runtime.clock()
-    if not number.isalnum():  # PostgreSQL takes no zeros in texts
-        raise NotFound(f"token {number!r} does not exist")
 
     def write(database: Any) -> None:
-        sql = "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL RETURNING id"
-        if not database.rows(sql, (now, number)):
-            raise NotFound(f"token {number!r} does not exist")
+        tokens.revoke_token(database, number, now)
         note(database, now, call.grant.name, "revoke token", None, {"id": number})
         call.runtime.access.load(database)
         database.announce(0)

@@ -17,7 +17,7 @@ class ArmState(Struct):
     status: Literal["active", "paused", "removed"]
 
 
-class Experiment(Struct):
+class ExperimentOut(Struct):
     """An experiment as it is now."""
 
     name: str
@@ -37,7 +37,7 @@ class Experiment(Struct):
 class Experiments(Struct):
     """All experiments."""
 
-    experiments: list[Experiment]
+    experiments: list[ExperimentOut]
 
 
 class Decided(Struct, omit_defaults=True):

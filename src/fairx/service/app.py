@@ -1,4 +1,4 @@
-"""The ASGI application: hot routes straight away, all others through Starlette."""
+"""The ASGI application: fast routes straight away, all others through Starlette."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
+from fairx.rules import InvalidValue
+
 from . import access, fast_routes
 from .answers import ENCODER
 from .audits import Audits
 from .calls import Call, authorization, query_of
-from .failures import Refused, Reply, internal, reply_to
+from .failures import Refused, Reply, answered
 from .openapi import document
 from .replies import ALWAYS, not_served, response, sent
 from .routes import ROUTES, E, Route
@@ -28,7 +30,7 @@ from .runtime import Runtime
 LOGGER = logging.getLogger("fairx")
 JSON = (b"content-type", b"application/json")
 PREFIX = E + "/"
-HOT: dict[str, tuple[str, Callable[[Runtime, str, bytes], Awaitable[bytes]]]] = {
+FAST: dict[str, tuple[str, Callable[[Runtime, str, bytes], Awaitable[bytes]]]] = {
     "decide": (access.DECIDE, fast_routes.decide),
     "rewards": (access.REWARD, fast_routes.rewards),
     "shown": (access.DECIDE, fast_routes.shown),
@@ -69,8 +71,8 @@ class Application:
             and scope["path"].startswith(PREFIX)
         ):
             name, _, last = scope["path"][len(PREFIX) :].partition("/")
-            if last in HOT:
-                await self._hot(scope, receive, send, name, *HOT[last])
+            if last in FAST:
+                await self._fast(scope, receive, send, name, *FAST[last])
                 return
         await self._rest(scope, receive, send)
 
@@ -80,14 +82,14 @@ class Application:
         name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
         return name.lower() in (self._hosts or ())
 
-    async def _hot(
+    async def _fast(
         self, scope: Any, receive: Any, send: Any, name: str, role: str, handler: Any
     ) -> None:
         begun = time.perf_counter()
         try:
             await self._admitted(authorization(scope), role, name)
             if scope["query_string"]:
-                raise ValueError("query must be left out: it takes none")
+                raise InvalidValue("query", "be left out: it takes none")
             body = await self._body(receive)
             await self._heard_of(name)
             reply = Reply(200, await handler(self.runtime, name, body))
@@ -111,7 +113,7 @@ class Application:
         ]
 
     def _endpoint(self, route: Route) -> Callable[[Request], Awaitable[Response]]:
-        handler: Any = route.handler  # those of hot routes are not asked here
+        handler: Any = route.handler  # those of fast routes are not asked here
         decoder = None if route.takes is None else msgspec.json.Decoder(route.takes)
 
         async def endpoint(request: Request) -> Response:
@@ -129,7 +131,7 @@ class Application:
 
     async def _grant(self, request: Request, route: Route) -> access.Grant:
         if route.role is None:
-            return access.EVERYONE
+            return access.NOBODY
         where = request.path_params.get(
             "name", access.ANY if route.path == E and route.takes is None else None
         )
@@ -168,10 +170,7 @@ class Application:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _failed(self, error: Exception, path: str) -> Reply:
-        reply = reply_to(error)
-        if reply is None:
-            LOGGER.error("internal error", exc_info=error, extra={"path": path})
-            reply = internal()
+        reply = answered(error, path)
         if reply.status == 503:
             LOGGER.warning("store unavailable", extra={"path": path, "error": str(error)})
         self.runtime.metrics.failed(str(reply.status))

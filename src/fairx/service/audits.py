@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fairx.auditing import audit
 from fairx.auditing.result import Audit
@@ -14,11 +12,11 @@ from fairx.store.errors import Conflict
 from fairx.store.logbook import Spool
 from fairx.store.snapshots import Snapshot
 
+from .cache import Cache
 from .runtime import Runtime
 
-KEPT = 100  # audits
+KEPT = 100  # audits: the questions are the clients'
 FRESH = 2.0  # seconds
-REST = 10.0  # times as long as it took: an audit takes at most a tenth of a core
 
 
 class Question(NamedTuple):
@@ -45,9 +43,8 @@ class Audits:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._kept: dict[Any, tuple[float, Audited]] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
         self._spools: dict[int, Spool] = {}
+        self.cache = Cache(self._make, FRESH, KEPT, _is_of)
 
     def close(self) -> None:
         """Remove what was kept for the next audit."""
@@ -56,25 +53,22 @@ class Audits:
 
     async def of(self, name: str, question: Question = PLAIN) -> Audited:
         """Return the audit of an experiment, as of a few seconds ago at most if it is quick."""
-        snapshot = self._runtime.decider(name).snapshot
-        key = (snapshot.experiment.id, question)
-        async with self._locks.setdefault(name, asyncio.Lock()):
-            until, kept = self._kept.get(key, (0.0, None))
-            if kept is not None and (time.monotonic() < until or kept.snapshot == snapshot.version):
-                return kept
-            begun, now = time.monotonic(), self._runtime.clock()
-            if snapshot.experiment.id not in self._spools:
-                self._spools[snapshot.experiment.id] = Spool(snapshot.experiment)
-            spool = self._spools[snapshot.experiment.id]
-            found = await self._runtime.read(
-                lambda database: _audited(spool.extend(database), snapshot, question)
-            )
-            kept = Audited(found, snapshot.version, now)
-            took = time.monotonic() - begun
-            while len(self._kept) >= KEPT:  # the questions are the clients': forget the oldest
-                del self._kept[next(iter(self._kept))]
-            self._kept[key] = (begun + took + max(FRESH, REST * took), kept)
-            return kept
+        return await self.cache.of(self._runtime.decider(name).snapshot, question)
+
+    async def _make(self, snapshot: Snapshot, question: Question) -> Audited:
+        now, number = self._runtime.clock(), snapshot.experiment.id
+        if number not in self._spools:
+            self._spools[number] = Spool(snapshot.experiment)
+        spool = self._spools[number]
+        found = await self._runtime.read(
+            lambda database: _audited(spool.extend(database), snapshot, question)
+        )
+        return Audited(found, snapshot.version, now)
+
+
+def _is_of(audited: Audited, snapshot: Snapshot) -> bool:
+    """Tell whether nothing has become mature since."""
+    return audited.snapshot == snapshot.version
 
 
 def _audited(folder: Path | None, snapshot: Snapshot, question: Question) -> Audit:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
+from fairx.rules import InvalidValue
+
 from .access import Grant
 from .audits import Audits
 from .failures import Refused
@@ -52,5 +54,5 @@ def query_of(request: Request, allowed: Collection[str]) -> dict[str, str]:
     for name in request.query_params:
         if name not in allowed:
             hint = f"choose from {', '.join(allowed)}" if allowed else "it takes none"
-            raise ValueError(f"query must not have {name!r}: {hint}")
+            raise InvalidValue("query", f"not have {name!r}: {hint}")
     return dict(request.query_params)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import NamedTuple
 
 import msgspec
 
 from fairx.errors import FairxError, UnknownArm
+from fairx.rules import InvalidValue
 from fairx.store.errors import Conflict, Forged, NotFound, Unavailable
 
 from .answers import ENCODER, Failure, Problem
@@ -31,7 +33,7 @@ class Reply(NamedTuple):
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-# What was raised, its status and code, and the field that it is about where the message has none.
+# What was raised, its status and code, and the field that it is about where it names none itself.
 CODES: tuple[tuple[type[Exception], int, str, str | None], ...] = (
     (Conflict, 409, "conflict", None),
     (NotFound, 404, "not_found", None),
@@ -47,16 +49,17 @@ CODES: tuple[tuple[type[Exception], int, str, str | None], ...] = (
     (TypeError, 422, "invalid", None),
     (OverflowError, 422, "invalid", None),
 )
-# What msgspec says, and what we say: {0} is the place, the groups follow.
+# What msgspec says, the field inside of where it says it, and the rule in our words.
 WORDS = (
-    (r"Expected (.*), got (.*)", "{0} must be {1}, not {2}"),
-    (r"Expected (.*)", "{0} must be {1}"),
-    (r"Object missing required field (.*)", "{0}.{1} must be given"),
-    (r"Object contains unknown field (.*)", "{0}.{1} must be left out: it is not a field here"),
-    (r"Invalid enum value (.*)", "{0} must be one of a few words, not {1}: see /openapi.json"),
-    (r"(?:Number|Integer value) out of range", "{0} must be a finite number, and not so large"),
+    (r"Expected (.*), got (.*)", "", "be {0}, not {1}"),
+    (r"Expected (.*)", "", "be {0}"),
+    (r"Object missing required field (.*)", "{0}", "be given"),
+    (r"Object contains unknown field (.*)", "{0}", "be left out: it is not a field here"),
+    (r"Invalid enum value (.*)", "", "be one of a few words, not {0}: see /openapi.json"),
+    (r"(?:Number|Integer value) out of range", "", "be a finite number, and not so large"),
 )
-WORD = re.compile(r"^([a-z_]\w*(?:[.\[]\S*)?) must ")
+BODY = "body"
+LOGGER = logging.getLogger("fairx")
 
 
 def reply_to(error: Exception) -> Reply | None:
@@ -66,16 +69,21 @@ def reply_to(error: Exception) -> Reply | None:
     for kind, status, code, field in CODES:
         if isinstance(error, kind):
             headers = {"retry-after": "1"} if status == 503 else {}
-            message = _message(status, str(error))
-            return _reply(status, code, message, _field(message) or field, headers)
+            said = _worded(error) if kind is msgspec.ValidationError else error
+            named = getattr(said, "field", None)
+            found = field if named in (None, BODY) else named
+            return _reply(status, code, _message(status, str(said)), found, headers)
     return None
 
 
-def internal() -> Reply:
-    """Return the answer where it is our mistake: the log knows more."""
-    return _reply(
-        500, "internal", "something went wrong here: the service's log says what", None, {}
-    )
+def answered(error: Exception, path: str) -> Reply:
+    """Return the answer to a request that raised; where it is our mistake, the log knows more."""
+    reply = reply_to(error)
+    if reply is None:
+        LOGGER.error("internal error", exc_info=error, extra={"path": path})
+        said = "something went wrong here: the service's log says what"
+        reply = _reply(500, "internal", said, None, {})
+    return reply
 
 
 def _reply(
@@ -88,37 +96,24 @@ def _reply(
 def _message(status: int, said: str) -> str:
     if status == 503:  # the database's words, with addresses in them, are for the log
         return "the store cannot be reached: trying again is safe"
-    return f"body must be JSON: {said}" if status == 400 else _worded(said)
+    return f"{BODY} must be JSON: {said}" if status == 400 else said
 
 
-def _worded(message: str) -> str:
-    """Return what msgspec says in our words; others' words stay.
+def _worded(error: Exception) -> Exception:
+    """Return what msgspec says in our words, with the field that it says it of.
 
     Examples
     --------
-    >>> _worded("Expected `float`, got `str` - at `$.rewards[0].reward`")
-    'rewards[0].reward must be float, not str'
-    >>> _worded("Object missing required field `key`")
-    'key must be given'
+    >>> _worded(ValueError("Expected `float`, got `str` - at `$.rewards[0].reward`"))
+    InvalidValue('rewards[0].reward', 'be float, not str')
+    >>> _worded(ValueError("Object missing required field `key`"))
+    InvalidValue('key', 'be given')
     """
-    said, _, path = message.partition(" - at `$")
-    for pattern, words in WORDS:
+    said, _, path = str(error).partition(" - at `$")
+    for pattern, inside, rule in WORDS:
         found = re.fullmatch(pattern, said.replace("`", ""), re.DOTALL)
         if found:
-            place = path.rstrip("`").lstrip(".") or "body"
-            return words.format(place, *found.groups()).removeprefix("body.")
-    return message
-
-
-def _field(message: str) -> str | None:
-    """Return the field that a message is about.
-
-    Examples
-    --------
-    >>> _field("rewards[0].reward must be float, not str")
-    'rewards[0].reward'
-    >>> _field("body must be object, not array") is None
-    True
-    """
-    found = WORD.search(message)
-    return found.group(1) if found and found.group(1) != "body" else None
+            parts = (path.rstrip("`").lstrip("."), inside.format(*found.groups()))
+            name = ".".join(part for part in parts if part) or BODY
+            return InvalidValue(name, rule.format(*found.groups()))
+    return error

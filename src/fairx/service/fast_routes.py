@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 
 from fairx.errors import FairxError
-from fairx.store.deciding import Decider, Offer
+from fairx.store.deciding import Candidates, Decider
 from fairx.store.decisions import Decision, Recorded, check_same, fetched
 from fairx.store.errors import Conflict, Forged
 from fairx.store.identity import is_ours, minted
 from fairx.store.rewards import Batch, Reward, note_shown
-from fairx.store.snapshots import ACTIVE, Arm, Snapshot, arms_at
-from fairx.store.writer import DECIDE, REWARD
+from fairx.store.snapshots import Arm, Snapshot, arms_at, candidates_of
+from fairx.store.writer import DECISIONS, REWARDS
 
 from .answers import ENCODER, Decided, DecidedSeveral, Result, Results
 from .requests import Decide, Rewards, Shown
@@ -56,7 +56,7 @@ async def rewards(runtime: Runtime, name: str, body: bytes) -> bytes:
     runtime.limits.check("letters", max(len(reward.id) for reward in asked), "rewards.id")
     _check_ids(runtime, experiment.id, [reward.decision for reward in asked])
     given = [Reward(each.decision, each.reward, each.id, each.final) for each in asked]
-    statuses = await runtime.write(REWARD, Batch(experiment, given, runtime.clock()))
+    statuses = await runtime.write(REWARDS, Batch(experiment, given, runtime.clock()))
     runtime.metrics.rewarded(name, statuses)
     return _results([each.decision for each in asked], statuses)
 
@@ -80,8 +80,8 @@ async def _recorded(
     try:
         if decider.snapshot.experiment.status != "running":
             raise Conflict(f"experiment {decider.snapshot.experiment.name!r} is paused")
-        offer = decider.offer(asked.candidates, contexts)
-        jobs = [_made(runtime, decider, offer, asked, each, digest) for each in ids]
+        candidates = decider.candidates(asked.candidates, contexts)
+        jobs = [_made(runtime, decider, candidates, asked, each, digest) for each in ids]
     except (FairxError, ValueError):
         stored = await runtime.read(lambda database: fetched(database, ids))
         if len(stored) < len(ids):
@@ -90,18 +90,24 @@ async def _recorded(
         for row in stored:
             check_same(Decision(*row[:-1]), row[-1], digest)
         return [Recorded(Decision(*found[each][:-1]), True) for each in ids]
-    first = await runtime.write(DECIDE, jobs[0])  # where the key is refused, nothing is written
-    return [first, *await asyncio.gather(*(runtime.write(DECIDE, job) for job in jobs[1:]))]
+    first = await runtime.write(DECISIONS, jobs[0])  # where the key is refused, nothing is written
+    return [first, *await asyncio.gather(*(runtime.write(DECISIONS, job) for job in jobs[1:]))]
 
 
 def _made(
-    runtime: Runtime, decider: Decider, offer: Offer, asked: Decide, decision: str, digest: bytes
+    runtime: Runtime,
+    decider: Decider,
+    candidates: Candidates,
+    asked: Decide,
+    decision: str,
+    digest: bytes,
 ) -> tuple[Decision, float]:
-    slot, probabilities = decider.decide(decision, offer)
+    position, probabilities = decider.decide(decision, candidates)
     now, experiment = runtime.clock(), decider.snapshot.experiment
     made = Decision(
-        decision, experiment.id, now, decider.snapshot.version, int(offer.places[slot]), slot,
-        offer.named, probabilities.tobytes(), offer.contexts.tobytes() or None, asked.unit, digest,
+        decision, experiment.id, now, decider.snapshot.version, int(candidates.arms[position]),
+        position, candidates.named, probabilities.tobytes(), candidates.contexts.tobytes() or None,
+        asked.unit, digest,
     )  # fmt: skip
     return made, now + experiment.settings.reward_window_s
 
@@ -110,13 +116,14 @@ async def _answer(runtime: Runtime, decider: Decider, asked: Decide, recorded: R
     made = recorded.decision
     arms = await _arms(runtime, decider.snapshot, made.snapshot)
     probabilities = np.frombuffer(made.probabilities)
-    answer = Decided(made.id, arms[made.arm].name, float(probabilities[made.slot]), made.snapshot)
+    propensity = float(probabilities[made.position])
+    answer = Decided(made.id, arms[made.arm].name, propensity, made.snapshot)
     if asked.probabilities:
-        answer.probabilities = dict(zip(_offered(arms, made), probabilities.tolist(), strict=True))
+        answer.probabilities = dict(zip(_names(arms, made), probabilities.tolist(), strict=True))
     if made.candidates is not None and asked.candidates is not None:
-        kept = set(_offered(arms, made))
-        if len(kept) < len(asked.candidates):
-            answer.left_out = [name for name in asked.candidates if name not in kept]
+        names = set(_names(arms, made))
+        if len(names) < len(asked.candidates):
+            answer.left_out = [name for name in asked.candidates if name not in names]
     return answer
 
 
@@ -127,11 +134,9 @@ async def _arms(runtime: Runtime, snapshot: Snapshot, version: int) -> tuple[Arm
     return await runtime.read(lambda database: arms_at(database, snapshot.experiment.id, version))
 
 
-def _offered(arms: tuple[Arm, ...], made: Decision) -> list[str]:
-    """Return the names of the arms that were on offer."""
-    if made.candidates is None:
-        return [arm.name for arm in arms if arm.status == ACTIVE]
-    return [arms[place].name for place in np.frombuffer(made.candidates, "<i4")]
+def _names(arms: tuple[Arm, ...], made: Decision) -> list[str]:
+    """Return the names of the candidates of a decision."""
+    return [arms[number].name for number in candidates_of(arms, made.candidates)]
 
 
 def _array(contexts: list[list[float]] | None) -> Any:

@@ -1,4 +1,4 @@
-"""What is done with an experiment, beside the hot routes."""
+"""What is done with an experiment, beside the fast routes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 from msgspec import structs
 
 from fairx import rules
+from fairx.rules import InvalidValue
 from fairx.store.errors import NotFound
 from fairx.store.experiments import Changes, change_arms, create, erase, set_status
 from fairx.store.identity import is_ours
 from fairx.store.logbook import export
 from fairx.store.settings import Settings, checked
+from fairx.store.tokens import revoke_tokens_of
 
 from . import answers, requests, views
 from .audits import Question
@@ -27,7 +29,7 @@ async def create_experiment(call: Call) -> Any:
     call.runtime.limits.check("dimension", asked.dimension)
     call.runtime.limits.check("experiments", len(call.runtime.deciders) + 1)
     if len(set(asked.arms)) < len(asked.arms):
-        raise ValueError("arms must be distinct")
+        raise InvalidValue("arms", "be distinct")
     call.runtime.limits.check("letters", max(map(len, asked.arms)), "arms")
     settings = _settings(asked)
     snapshot = await call.runtime.change(
@@ -42,20 +44,16 @@ async def create_experiment(call: Call) -> Any:
 def _settings(asked: requests.NewExperiment) -> Settings:
     try:
         return checked(structs.asdict(asked))
+    except InvalidValue:
+        raise
     except ValueError as error:
-        if " must " in str(error):
-            raise
-        raise ValueError(f"policy must be one that can be served: {error}") from None
+        raise InvalidValue("policy", f"be one that can be served: {error}") from None
 
 
 async def list_experiments(call: Call) -> Any:
     """List the experiments that this token may read."""
-    found = [
-        views.experiment(decider.snapshot)
-        for name, decider in sorted(call.runtime.deciders.items())
-        if call.grant.experiment in (None, name)
-    ]
-    return answers.Experiments(found)
+    found = views.readable(call.runtime.deciders, call.grant)
+    return answers.Experiments([views.experiment(snapshot) for snapshot in found])
 
 
 async def get_experiment(call: Call) -> Any:
@@ -144,9 +142,8 @@ async def _set_status(call: Call, status: str) -> Any:
 
     def write(database: Any) -> None:
         set_status(database, experiment, status, now, call.grant.name)
-        if status == "deleted":  # the next experiment of this name is another
-            sql = "UPDATE tokens SET revoked = ? WHERE experiment = ? AND revoked IS NULL"
-            database.rows(sql, (now, experiment.name))
+        if status == "deleted":
+            revoke_tokens_of(database, experiment.name, now)
 
     await call.runtime.change(write)
     await call.runtime.reload()
@@ -157,7 +154,7 @@ def _float(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{name} must be a number, not {text!r}") from None
+        raise InvalidValue(name, f"be a number, not {text!r}") from None
 
 
 def _plain(value: Any) -> Any:

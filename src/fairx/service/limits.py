@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fairx import rules
+from fairx.rules import InvalidValue
 
 
 class Limits(NamedTuple):
@@ -28,7 +29,7 @@ class Limits(NamedTuple):
         if found > limit:
             rule = f"have at most {limit} letters" if name == "letters" else f"be at most {limit}"
             option = name.replace("_", "-")
-            raise ValueError(f"{field or name} must {rule}, not {found}: see --limit-{option}")
+            raise InvalidValue(field or name, f"{rule}, not {found}: see --limit-{option}")
 
 
 def checked(limits: Limits) -> Limits:

@@ -21,7 +21,7 @@ class Route(NamedTuple):
     path: str
     role: str | None  # None: anyone
     summary: str
-    handler: Callable[[Call], Awaitable[Any]] | None  # None: a hot one
+    handler: Callable[[Call], Awaitable[Any]] | None  # None: a fast one
     takes: Any = None
     gives: Any = None
     status: int = 200
@@ -30,13 +30,13 @@ class Route(NamedTuple):
 
 E = "/v1/experiments"
 ROUTES = (
-    Route("POST", E, ADMIN, "Create an experiment", handlers.create_experiment, requests.NewExperiment, answers.Experiment, 201),
+    Route("POST", E, ADMIN, "Create an experiment", handlers.create_experiment, requests.NewExperiment, answers.ExperimentOut, 201),
     Route("GET", E, READ, "List experiments", handlers.list_experiments, gives=answers.Experiments),
-    Route("GET", E + "/{name}", READ, "Get an experiment", handlers.get_experiment, gives=answers.Experiment),
+    Route("GET", E + "/{name}", READ, "Get an experiment", handlers.get_experiment, gives=answers.ExperimentOut),
     Route("DELETE", E + "/{name}", ADMIN, "Delete an experiment", handlers.delete, status=204),
-    Route("POST", E + "/{name}/pause", ADMIN, "Pause an experiment", handlers.pause, gives=answers.Experiment),
-    Route("POST", E + "/{name}/resume", ADMIN, "Resume an experiment", handlers.resume, gives=answers.Experiment),
-    Route("POST", E + "/{name}/arms", ADMIN, "Change arms", handlers.change_experiment_arms, requests.ArmChanges, answers.Experiment),
+    Route("POST", E + "/{name}/pause", ADMIN, "Pause an experiment", handlers.pause, gives=answers.ExperimentOut),
+    Route("POST", E + "/{name}/resume", ADMIN, "Resume an experiment", handlers.resume, gives=answers.ExperimentOut),
+    Route("POST", E + "/{name}/arms", ADMIN, "Change arms", handlers.change_experiment_arms, requests.ArmChanges, answers.ExperimentOut),
     Route("POST", E + "/{name}/decide", DECIDE, "Decide", None, requests.Decide, (answers.Decided, answers.DecidedSeveral)),
     Route("POST", E + "/{name}/shown", DECIDE, "Say what was shown", None, requests.Shown, answers.Results),
     Route("POST", E + "/{name}/rewards", REWARD, "Send rewards", None, requests.Rewards, answers.Results),

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from fairx.store import Store, located
 from fairx.store.identity import check_secret
+from fairx.store.tokens import Token, create_token, has_tokens
 
-from .access import Access, new_token
+from .access import ADMIN, Access, new_token
 from .json_lines import handler
 from .limits import Limits
 from .secrecy import SHORTEST, from_environment, secret_of
@@ -115,11 +116,9 @@ def _prepare(store: Store, secret: bytes, *, first_token: bool) -> None:
     try:
         with database.transaction():
             check_secret(database, secret)
-            sql = "SELECT id FROM tokens WHERE revoked IS NULL LIMIT 1"
-            if first_token and not database.rows(sql):
+            if first_token and not has_tokens(database):
                 number, token, digest = new_token()
-                row = (number, "first", "admin", None, digest, time.time())
-                database.rows("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
+                create_token(database, Token(number, "first", ADMIN, None, digest, time.time()))
     finally:
         database.close()
     if token:

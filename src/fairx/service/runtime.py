@@ -15,10 +15,11 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.errors import NotFound, Unavailable
 from fairx.store.folding import AT_ONCE, fold
-from fairx.store.snapshots import Experiment, Snapshot, experiments, newest
+from fairx.store.snapshots import ServedExperiment, Snapshot, newest_of_all
 from fairx.store.writer import OTHER, Writer
 
 from .access import Access
+from .futures import settle
 from .limits import Limits
 from .metrics import Metrics
 from .readers import Readers
@@ -126,7 +127,7 @@ class Runtime:
     async def reload(self) -> None:
         """Load the newest snapshots and tokens from the store."""
         async with self._holding:
-            found = await self.change(_loaded)
+            found = await self.change(newest_of_all)
             names = {snapshot.experiment.name for snapshot in found}
             for name in self.deciders.keys() - names:
                 del self.deciders[name]
@@ -164,7 +165,7 @@ class Runtime:
             self.metrics.matured(experiment.name, gained)
         return more
 
-    async def _folded(self, experiment: Experiment) -> Snapshot | None:
+    async def _folded(self, experiment: ServedExperiment) -> Snapshot | None:
         """Fold one experiment; what is wrong with it must not keep the others waiting."""
         now = self.clock()
         try:
@@ -192,18 +193,4 @@ class Runtime:
 
     def _tell(self, outcomes: list[tuple[Any, Any]]) -> None:
         """Hand outcomes to the event loop; called by the writer."""
-        self._loop.call_soon_threadsafe(_resolve, outcomes)
-
-
-def _resolve(outcomes: list[tuple[asyncio.Future[Any], Any]]) -> None:
-    for future, outcome in outcomes:
-        if future.done():  # the client went away
-            continue
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-        else:
-            future.set_result(outcome)
-
-
-def _loaded(database: Database) -> list[Snapshot]:
-    return [newest(database, experiment) for experiment in experiments(database)]
+        self._loop.call_soon_threadsafe(settle, outcomes)

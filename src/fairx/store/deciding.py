@@ -1,4 +1,4 @@
-"""A decision as a function of snapshot, offer and id: any process, at any time, finds the same."""
+"""A decision as a function of snapshot, candidates and id: any process always finds the same."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from fairx.compiled import direct, entry
 from fairx.errors import FairxError, UnknownArm
 from fairx.exposure import choose, mix
 from fairx.numerics.streams import normals_of_round, uniform
+from fairx.rules import InvalidValue
 from fairx.types import Indices, Matrix, Vector
 
 from .identity import words
 from .settings import LARGEST
-from .snapshots import ACTIVE, REMOVED, Snapshot
+from .snapshots import ACTIVE, REMOVED, Snapshot, candidates_of
 from .statistics import state_of
 
 
-class Offer(NamedTuple):
+class Candidates(NamedTuple):
     """What a decision is made from."""
 
-    places: Indices
+    arms: Indices  # their numbers
     contexts: Matrix
-    named: bytes | None  # the places, where the client named candidates
-    left_out: tuple[str, ...]  # candidates that are paused
+    named: bytes | None  # the numbers as they are stored, where the client named arms
+    left_out: tuple[str, ...]  # arms that the client named, but are paused
 
 
 @entry
@@ -65,86 +66,86 @@ class Decider:
         settings = snapshot.experiment.settings
         self.snapshot, self.floor = snapshot, settings.floor
         self.dimension = settings.dimension
-        self.places = {arm.name: place for place, arm in enumerate(snapshot.arms)}
-        active = [place for place, arm in enumerate(snapshot.arms) if arm.status == ACTIVE]
-        self._all = np.array(active, np.int64)
+        self._numbers = {arm.name: number for number, arm in enumerate(snapshot.arms)}
+        self._active = np.array(candidates_of(snapshot.arms, None), np.int64)
         self._state = state_of(settings, snapshot.sums, len(snapshot.arms))
         self._kernel = cast(Any, settings.policy)
         self._keys = np.zeros(4, np.uint64)
         self._split = self._keys[:2], self._keys[2:]
-        # Without contexts and random numbers the answer is one for each offer: solved once.
+        # Without contexts and random numbers each set of candidates has one answer: solved once.
         self._solved: dict[bytes, Vector] | None = (
             {} if self._kernel.needs(1, self.dimension)[0] == 0 and not self.dimension else None
         )
         self._compile()
 
-    def offer(self, candidates: Sequence[str] | None, contexts: npt.ArrayLike | None) -> Offer:
-        """Return what is on offer: the candidates that are active, or all arms that are."""
-        if candidates is None:
-            return Offer(self._all, self._contexts(contexts, len(self._all)), None, ())
-        places, left_out, kept = self._named(candidates)
-        if not len(places):
+    def candidates(self, names: Sequence[str] | None, contexts: npt.ArrayLike | None) -> Candidates:
+        """Return the arms of these names that are active, or all that are, with their contexts."""
+        if names is None:
+            return Candidates(self._active, self._contexts(contexts, len(self._active)), None, ())
+        arms, left_out, positions = self._named(names)
+        if not len(arms):
             raise FairxError("no arm is on offer: all candidates are paused")
-        rows = self._contexts(contexts, len(candidates))
-        rows = np.ascontiguousarray(rows[kept]) if left_out else rows
-        return Offer(places, rows, places.astype("<i4").tobytes(), left_out)
+        rows = self._contexts(contexts, len(names))
+        rows = np.ascontiguousarray(rows[positions]) if left_out else rows
+        return Candidates(arms, rows, arms.astype("<i4").tobytes(), left_out)
 
-    def offer_of(self, candidates: bytes | None, contexts: bytes | None) -> Offer:
-        """Return what was on offer when a decision was made, from the record of it."""
-        named = None if candidates is None else np.frombuffer(candidates, "<i4").astype(np.int64)
-        places = self._all if named is None else named
-        rows = np.frombuffer(contexts or b"").reshape(len(places), self.dimension).copy()
-        return Offer(places, rows, candidates, ())
+    def candidates_again(self, named: bytes | None, contexts: bytes | None) -> Candidates:
+        """Return what a decision was made from, as it was stored."""
+        numbers = None if named is None else np.frombuffer(named, "<i4").astype(np.int64)
+        arms = self._active if numbers is None else numbers
+        rows = np.frombuffer(contexts or b"").reshape(len(arms), self.dimension).copy()
+        return Candidates(arms, rows, named, ())
 
-    def decide(self, decision: str, offer: Offer) -> tuple[int, Vector]:
-        """Return the position of the arm drawn, and the probabilities of all on offer."""
+    def decide(self, decision: str, candidates: Candidates) -> tuple[int, Vector]:
+        """Return the position of the arm drawn, and the probabilities of all candidates."""
         self._keys[:] = words(self.snapshot.experiment.seed, decision)
-        solved = None if self._solved is None else self._solved.get(offer.named or b"")
+        solved = None if self._solved is None else self._solved.get(candidates.named or b"")
         if solved is not None:
             return int(_ready_to_draw()(self._split[1], solved)), solved
-        out = np.empty(len(offer.places))
+        out = np.empty(len(candidates.arms))
         normals, work = self._kernel.needs(len(out), self.dimension)
-        slot = self._run(
-            self._lowered, self._state, offer.places, offer.contexts, *self._split,
+        position = self._run(
+            self._lowered, self._state, candidates.arms, candidates.contexts, *self._split,
             self.floor, np.empty(normals), np.empty(work), out,
         )  # fmt: skip
-        if not 0.0 < out[slot] <= 1.0 + 1e-9:
+        if not 0.0 < out[position] <= 1.0 + 1e-9:
             raise FairxError(f"the policy's probabilities are no distribution: {out.tolist()}")
         if self._solved is not None and len(self._solved) < 1000:
-            self._solved[offer.named or b""] = out
-        return int(slot), out
+            self._solved[candidates.named or b""] = out
+        return int(position), out
 
-    def _named(self, candidates: Sequence[str]) -> tuple[Indices, tuple[str, ...], list[int]]:
-        places, left_out, kept = [], [], []
-        for position, name in enumerate(candidates):
-            place = self.places.get(name, -1)
-            status = self.snapshot.arms[place].status if place >= 0 else REMOVED
+    def _named(self, names: Sequence[str]) -> tuple[Indices, tuple[str, ...], list[int]]:
+        """Return the active arms of these names, the names that are paused, and whose rows to use."""
+        arms, left_out, positions = [], [], []
+        for position, name in enumerate(names):
+            number = self._numbers.get(name, -1)
+            status = self.snapshot.arms[number].status if number >= 0 else REMOVED
             if status == REMOVED:
                 raise UnknownArm(f"arm {name!r} does not exist, or was removed")
             if status == ACTIVE:
-                places.append(place)
-                kept.append(position)
+                arms.append(number)
+                positions.append(position)
             else:
                 left_out.append(name)
-        if not candidates or len(set(candidates)) < len(candidates):
-            raise ValueError("candidates must be at least one arm, each once")
-        return np.array(places, np.int64), tuple(left_out), kept
+        if not names or len(set(names)) < len(names):
+            raise InvalidValue("candidates", "be at least one arm, each once")
+        return np.array(arms, np.int64), tuple(left_out), positions
 
     def _contexts(self, contexts: npt.ArrayLike | None, rows: int) -> Matrix:
         if not self.dimension:
             if contexts is not None:
-                raise ValueError("contexts must be left out: this experiment has dimension 0")
+                raise InvalidValue("contexts", "be left out: this experiment has dimension 0")
             return np.empty((rows, 0))
         if contexts is None:
-            raise ValueError(
-                f"contexts must be given: this experiment has dimension {self.dimension}"
+            raise InvalidValue(
+                "contexts", f"be given: this experiment has dimension {self.dimension}"
             )
         shape = (rows, self.dimension)
         found = np.asarray(contexts, np.float64, order="C") if _is_array(contexts, shape) else None
         if found is None or not np.abs(found).max() <= LARGEST:
             found = rules.array("contexts", contexts, shape, "one row per arm on offer")
             if np.abs(found).max() > LARGEST:
-                raise ValueError(f"contexts must be from -{LARGEST:g} to {LARGEST:g}")
+                raise InvalidValue("contexts", f"be from -{LARGEST:g} to {LARGEST:g}")
         return found
 
     def _compile(self) -> None:

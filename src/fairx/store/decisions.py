@@ -21,11 +21,11 @@ class Decision(NamedTuple):
     experiment: int
     time: float
     snapshot: int
-    arm: int  # its place
-    slot: int  # and its position among those on offer
-    candidates: bytes | None  # places as int32; None for all that were active
-    probabilities: bytes  # as float64, of all on offer
-    contexts: bytes | None  # as float64, of all on offer
+    arm: int  # its number
+    position: int  # among the candidates; the column is called slot
+    candidates: bytes | None  # their numbers as int32; None for all arms that were active
+    probabilities: bytes  # as float64, of all candidates
+    contexts: bytes | None  # as float64, of all candidates
     unit: str | None
     asked: bytes  # a digest of the request: another one may not use the same key
 
@@ -37,7 +37,7 @@ class Recorded(NamedTuple):
     repeated: bool
 
 
-def record(
+def write_decisions(
     database: Database, asked: Sequence[tuple[Decision, float]]
 ) -> list[Recorded | Exception]:
     """Write decisions with the time until which each waits for rewards.
@@ -89,5 +89,6 @@ def check_same(stored: Decision, erased: float | None, asked: bytes) -> None:
     """Refuse to answer a request by the answer to another."""
     if erased is None and stored.asked != asked:
         raise Conflict(
-            "key must be new for another request: it was used with other candidates or contexts"
+            "key must be new for another request: it was used with other candidates or contexts",
+            "key",
         )

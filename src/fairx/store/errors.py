@@ -6,7 +6,11 @@ from fairx.errors import FairxError
 
 
 class Conflict(FairxError):
-    """A request that contradicts what is on record."""
+    """A request that contradicts what is on record, perhaps in one field."""
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class NotFound(FairxError):

@@ -15,7 +15,7 @@ from .snapshots import (
     PAUSED,
     REMOVED,
     Arm,
-    Experiment,
+    ServedExperiment,
     Snapshot,
     experiments,
     newest,
@@ -39,11 +39,11 @@ def create(
     """Create an experiment; return its first snapshot."""
     check_floor(settings.floor, len(arms))
     if _named(database, name):
-        raise Conflict(f"name must be new, but experiment {name!r} exists")
+        raise Conflict(f"name must be new, but experiment {name!r} exists", "name")
     seed = secrets.token_bytes(16)
     insert = "INSERT INTO experiments (name, settings, status, created) VALUES (?, ?, 'running', ?) RETURNING id"
     ((number,),) = database.rows(insert, (name, dumped(settings, seed.hex()), time))
-    experiment = Experiment(number, name, "running", time, settings, seed)
+    experiment = ServedExperiment(number, name, "running", time, settings, seed)
     sums = empty(settings, len(arms))
     database.rows("INSERT INTO statistics VALUES (?, 0, 0, ?)", (number, sums.tobytes()))
     snapshot = Snapshot(experiment, 1, 0, time, tuple(Arm(arm, ACTIVE) for arm in arms), sums)
@@ -54,7 +54,7 @@ def create(
 
 
 def change_arms(
-    database: Database, experiment: Experiment, changes: Changes, time: float, actor: str
+    database: Database, experiment: ServedExperiment, changes: Changes, time: float, actor: str
 ) -> Snapshot:
     """Add, pause, resume and remove arms; return the new snapshot."""
     experiment = _locked(database, experiment)
@@ -67,9 +67,9 @@ def change_arms(
     sums = widened(experiment.settings, before.sums, len(after))
     snapshot = Snapshot(experiment, before.version + 1, before.watermark, time, after, sums)
     different = {
-        place: arm
-        for place, arm in enumerate(after)
-        if place >= len(before.arms) or before.arms[place] != arm
+        number: arm
+        for number, arm in enumerate(after)
+        if number >= len(before.arms) or before.arms[number] != arm
     }
     _write_arms(database, snapshot, different)
     publish(database, snapshot)
@@ -79,7 +79,7 @@ def change_arms(
 
 
 def set_status(
-    database: Database, experiment: Experiment, status: str, time: float, actor: str
+    database: Database, experiment: ServedExperiment, status: str, time: float, actor: str
 ) -> None:
     """Pause, resume or delete an experiment. A deleted one keeps its log; its name is free."""
     _locked(database, experiment)
@@ -88,7 +88,9 @@ def set_status(
     note(database, time, actor, status, experiment.name, {})
 
 
-def erase(database: Database, experiment: Experiment, unit: str, time: float, actor: str) -> int:
+def erase(
+    database: Database, experiment: ServedExperiment, unit: str, time: float, actor: str
+) -> int:
     """Forget a unit and its contexts. What was learned from them stays, as sums over many."""
     _locked(database, experiment)
     where = "experiment = ? AND unit = ?"
@@ -116,7 +118,7 @@ def _named(database: Database, name: str) -> list[tuple[Any, ...]]:
     return database.rows(sql, (name,))
 
 
-def _locked(database: Database, experiment: Experiment) -> Experiment:
+def _locked(database: Database, experiment: ServedExperiment) -> ServedExperiment:
     """Return an experiment as it is, which nobody else changes until the end of the transaction."""
     sql = "SELECT version FROM statistics WHERE experiment = ?"
     database.rows(sql + database.lock, (experiment.id,))
@@ -144,5 +146,5 @@ def _changed(arms: tuple[Arm, ...], changes: Changes) -> tuple[Arm, ...]:
 
 def _write_arms(database: Database, snapshot: Snapshot, arms: dict[int, Arm]) -> None:
     key, version = snapshot.experiment.id, snapshot.version
-    rows = [(key, version, place, arm.name, arm.status) for place, arm in arms.items()]
+    rows = [(key, version, number, arm.name, arm.status) for number, arm in arms.items()]
     add(database, "arms", rows)

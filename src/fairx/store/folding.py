@@ -12,7 +12,7 @@ from fairx.types import Matrix
 
 from . import crash_points
 from .database import Database, add, listed
-from .snapshots import Experiment, Snapshot, newest, publish
+from .snapshots import ServedExperiment, Snapshot, newest, publish
 from .statistics import learn
 
 AT_ONCE = 500  # decisions in one transaction: decisions that are being made wait no longer
@@ -24,13 +24,13 @@ class Mature(NamedTuple):
     sequence: int
     id: str
     arm: int
-    slot: int
+    position: int
     contexts: bytes | None
     erased: float | None
 
 
 def fold(
-    database: Database, experiment: Experiment, now: float, limit: int = AT_ONCE
+    database: Database, experiment: ServedExperiment, now: float, limit: int = AT_ONCE
 ) -> Snapshot | None:
     """Learn from decisions that are mature; return the new snapshot, if there is one."""
     sql = "SELECT version FROM statistics WHERE experiment = ?"
@@ -46,7 +46,7 @@ def fold(
     _write(database, before, mature, rewards, now)
     crash_points.reach("mid_fold")
     sums = before.sums.copy()
-    absorb(experiment, sums, mature, [reward for reward, _ in rewards])
+    learn_from(experiment, sums, mature, [reward for reward, _ in rewards])
     snapshot = Snapshot(
         experiment, before.version + 1, before.watermark + len(due), now, before.arms, sums
     )
@@ -56,7 +56,7 @@ def fold(
 
 
 def outcomes(
-    database: Database, experiment: Experiment, mature: list[Mature]
+    database: Database, experiment: ServedExperiment, mature: list[Mature]
 ) -> list[tuple[float | None, int]]:
     """Return what each decision is learned as (None: not at all), and how many rewards it had."""
     marks, ids = listed([each.id for each in mature])
@@ -79,8 +79,8 @@ def outcomes(
     return found
 
 
-def absorb(
-    experiment: Experiment, sums: Any, mature: list[Mature], rewards: list[float | None]
+def learn_from(
+    experiment: ServedExperiment, sums: Any, mature: list[Mature], rewards: list[float | None]
 ) -> None:
     """Add decisions to the sums, in their order."""
     learned = [(each, r) for each, r in zip(mature, rewards, strict=True) if r is not None]
@@ -94,7 +94,7 @@ def _contexts(mature: list[Mature], dimension: int) -> Matrix:
     rows = np.empty((len(mature), dimension))
     for i, each in enumerate(mature):
         if dimension:
-            rows[i] = np.frombuffer(each.contexts or b"").reshape(-1, dimension)[each.slot]
+            rows[i] = np.frombuffer(each.contexts or b"").reshape(-1, dimension)[each.position]
     return rows
 
 

@@ -14,9 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairx.files import replaced
-from fairx.store import crash_points
-from fairx.store.database import Database
-from fairx.store.snapshots import ACTIVE, Experiment, arms_at
+
+from . import crash_points
+from .audited import audited
+from .database import Database
+from .snapshots import ServedExperiment, arms_at, candidates_of
 
 CHUNK = 5_000  # decisions in memory at once
 COLUMNS = "d.id, d.time, d.snapshot, d.arm, d.slot, d.candidates, d.probabilities, m.number, m.reward, m.rewards"
@@ -24,29 +26,30 @@ SHOWN = "(SELECT s.time FROM shown s WHERE s.decision = d.id AND s.late = 0)"
 ALL = f"""
 SELECT d.sequence, {COLUMNS},
   (SELECT max(r.time) FROM rewards r WHERE r.decision = d.id AND r.late = 0),
-  (SELECT count(*) FROM rewards r WHERE r.decision = d.id AND r.late = 1), {SHOWN}
+  (SELECT count(*) FROM rewards r WHERE r.decision = d.id AND r.late = 1), {SHOWN}, 1
 FROM decisions d LEFT JOIN matured m ON m.sequence = d.sequence
 WHERE d.experiment = ? AND d.sequence > ? ORDER BY d.sequence LIMIT ?
 """
 MATURE = f"""
 SELECT m.number, {COLUMNS},
-  (SELECT max(r.time) FROM rewards r WHERE r.decision = d.id AND r.late = 0), NULL, {SHOWN}
+  (SELECT max(r.time) FROM rewards r WHERE r.decision = d.id AND r.late = 0), NULL, {SHOWN},
+  CASE WHEN {{audited}} THEN 1 ELSE 0 END
 FROM matured m JOIN decisions d ON d.sequence = m.sequence
 WHERE m.experiment = ? AND m.number > ? ORDER BY m.number LIMIT ?
 """
 PLAIN = pa.list_(pa.string())
 
 
-class _Offers(NamedTuple):
-    """The sets of arms that were on offer, each once."""
+class _Pools(NamedTuple):
+    """The distinct sets of candidates, by their names, and the number of each."""
 
     database: Database
-    experiment: Experiment
+    experiment: ServedExperiment
     known: dict[tuple[bytes | None, int], int]
     numbers: dict[tuple[str, ...], int]
 
     def number(self, candidates: bytes | None, snapshot: int) -> int:
-        """Return the number of the set that a decision was made from."""
+        """Return the number of the pool that a decision was made from."""
         key = (candidates, 0 if candidates is not None else snapshot)
         found = self.known.get(key)
         if found is None:
@@ -56,15 +59,13 @@ class _Offers(NamedTuple):
 
     def _names(self, candidates: bytes | None, snapshot: int) -> tuple[str, ...]:
         arms = arms_at(self.database, self.experiment.id, snapshot)
-        if candidates is None:
-            return tuple(arm.name for arm in arms if arm.status == ACTIVE)
-        return tuple(arms[place].name for place in np.frombuffer(candidates, "<i4"))
+        return tuple(arms[number].name for number in candidates_of(arms, candidates))
 
 
-def export(database: Database, experiment: Experiment, path: str | os.PathLike[str]) -> int:
+def export(database: Database, experiment: ServedExperiment, path: str | os.PathLike[str]) -> int:
     """Write the log to a Parquet file, whole or not at all; return how many decisions it has."""
     with replaced(path) as file:
-        rows, _ = _write(file, _Offers(database, experiment, {}, {}), ALL, 0)
+        rows, _ = _write(file, _Pools(database, experiment, {}, {}), ALL, 0)
     return rows
 
 
@@ -75,7 +76,7 @@ class Spool:
     merged as they come: there are few, and each is at least twice as large as the next.
     """
 
-    def __init__(self, experiment: Experiment) -> None:
+    def __init__(self, experiment: ServedExperiment) -> None:
         self._experiment = experiment
         self._folder = Path(tempfile.mkdtemp(prefix="fairx-audit-"))
         self.close = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
@@ -98,8 +99,9 @@ class Spool:
     def _take_in(self, database: Database) -> None:
         path = self._new_path()
         with path.open("wb") as file:
-            offers = _Offers(database, self._experiment, {}, {})
-            rows, self._last = _write(file, offers, MATURE, self._last)
+            pools = _Pools(database, self._experiment, {}, {})
+            sql = MATURE.format(audited=audited(self._experiment.settings))
+            rows, self._last = _write(file, pools, sql, self._last)
         self._parts.append((rows, path))
         while len(self._parts) > 1 and self._parts[-2][0] < 2 * self._parts[-1][0]:
             self._merge()
@@ -122,31 +124,30 @@ class Spool:
         return self._folder / f"{self._made}.parquet"
 
 
-def _write(file: Any, offers: _Offers, sql: str, last: int) -> tuple[int, int]:
-    """Write the rows after `last`; return how many they are, and the last of them."""
-    experiment, count = offers.experiment, 0
+def _write(file: Any, pools: _Pools, sql: str, last: int) -> tuple[int, int]:
+    """Write the rows after `last` that count; return how many they are, and the last one read."""
+    count = 0
     with pq.ParquetWriter(file, _schema(), compression="zstd") as writer:
-        while rows := offers.database.rows(sql, (experiment.id, last, CHUNK)):
-            last = rows[-1][0]
-            if sql is MATURE and experiment.settings.requires_shown:
-                rows = [row for row in rows if row[10] or row[13] is not None]
+        while read := pools.database.rows(sql, (pools.experiment.id, last, CHUNK)):
+            last = read[-1][0]
+            rows = [row for row in read if row[-1]]
             if rows:
-                writer.write_table(_table(rows, offers))
+                writer.write_table(_table(rows, pools))
             crash_points.reach("mid_export")
             count += len(rows)
     return count, last
 
 
-def _table(rows: list[tuple[Any, ...]], offers: _Offers) -> pa.Table:
+def _table(rows: list[tuple[Any, ...]], pools: _Pools) -> pa.Table:
     columns = list(zip(*rows, strict=True))
-    numbers = [offers.number(row[6], row[3]) for row in rows]
-    lists = list(offers.numbers)
+    numbers = [pools.number(row[6], row[3]) for row in rows]
+    lists = list(pools.numbers)
     lengths = np.array([len(body) for body in columns[7]], np.int64) // 8
     ends = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
     chances = np.frombuffer(b"".join(columns[7]))
     chosen = chances[ends[:-1] + np.array(columns[5])]
-    names = [lists[number][slot] for number, slot in zip(numbers, columns[5], strict=True)]
-    policy = type(offers.experiment.settings.policy).__name__
+    names = [lists[pool][position] for pool, position in zip(numbers, columns[5], strict=True)]
+    policy = type(pools.experiment.settings.policy).__name__
     data: dict[str, Any] = {
         "decision": pa.array(columns[1], pa.string()),
         "time": pa.array(columns[2], pa.float64()),

@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from fairx.rules import InvalidValue
+
 from .database import Database, add, listed
 from .errors import Conflict
-from .snapshots import Experiment
+from .snapshots import ServedExperiment
 
 Given = dict[str, tuple[Any, ...]]  # a decision's rewards by their id: value, late, time, final
 ACCEPTED, DUPLICATE, LATE, PARKED = "accepted", "duplicate", "late", "parked"
@@ -27,7 +29,7 @@ class Reward(NamedTuple):
 class Batch(NamedTuple):
     """The rewards of one request: all are taken in, or none."""
 
-    experiment: Experiment
+    experiment: ServedExperiment
     rewards: Sequence[Reward]
     time: float
 
@@ -117,7 +119,7 @@ class _Known:
 
 
 def note_shown(
-    database: Database, experiment: Experiment, decisions: Sequence[str], time: float
+    database: Database, experiment: ServedExperiment, decisions: Sequence[str], time: float
 ) -> list[str]:
     """Write that decisions were shown; return what became of each."""
     known = _Known(database, decisions)
@@ -152,12 +154,12 @@ def _check_same(reward: Reward, first: tuple[Any, ...]) -> None:
     )
 
 
-def _check_sum(experiment: Experiment, decision: str, given: Given) -> None:
+def _check_sum(experiment: ServedExperiment, decision: str, given: Given) -> None:
     ends = experiment.settings.reward_range
     if ends is None:
         return
     total = math.fsum(row[0] for row in given.values() if not row[1])
     if not ends[0] <= total <= ends[1]:
-        raise ValueError(
-            f"reward must be from {ends[0]:g} to {ends[1]:g}, not {total:g} in all for {decision}"
+        raise InvalidValue(
+            "reward", f"be from {ends[0]:g} to {ends[1]:g}, not {total:g} in all for {decision}"
         )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from fairx import rules
 from fairx.policies import Policy
+from fairx.rules import InvalidValue
 from fairx.settings import KINDS, build, describe
 
 MERITS = ("Affine", "Exponential", "Logistic", "PiecewiseLinear", "Power")
@@ -58,21 +59,21 @@ def checked(settings: Mapping[str, Any]) -> Settings:
     ValueError: unknown kind 'TS': choose from ...
     >>> checked({"policy": {"kind": "Uniform"}, "floor": -1}).floor
     Traceback (most recent call last):
-    ValueError: floor must be a number from 0 to 1, not -1
+    InvalidValue: floor must be a number from 0 to 1, not -1
     """
     _bounded("policy", settings["policy"])
     policy = build(settings["policy"], SERVED)
     kind = type(policy).__name__
     if kind not in COUNTING + LINEAR:
-        raise ValueError(f"policy must be one of {', '.join(COUNTING + LINEAR)}, not {kind}")
+        raise InvalidValue("policy", f"be one of {', '.join(COUNTING + LINEAR)}, not {kind}")
     for part, kinds in (("merit", MERITS), ("solver", SOLVERS)):
         found = getattr(policy, part, None)
         if part in policy._fields and type(found).__name__ not in kinds:
-            raise ValueError(f"policy.{part} must be one of {', '.join(kinds)}, not {found!r}")
+            raise InvalidValue(f"policy.{part}", f"be one of {', '.join(kinds)}, not {found!r}")
     dimension = rules.count("dimension", settings.get("dimension", 0), low=0)
     if (kind in LINEAR) != (dimension > 0):
         rule = "at least 1" if kind in LINEAR else "0"
-        raise ValueError(f"dimension must be {rule} for {kind}, not {dimension}")
+        raise InvalidValue("dimension", f"be {rule} for {kind}, not {dimension}")
     missing = settings.get("missing_reward", 0.0)
     ends = _range(settings.get("reward_range"))
     low, high = ends or (-LARGEST, LARGEST)
@@ -90,9 +91,10 @@ def checked(settings: Mapping[str, Any]) -> Settings:
 def check_floor(floor: float, arms: int) -> None:
     """Refuse a floor that the arms cannot all have."""
     if floor * arms > 1:
-        raise ValueError(
-            f"floor must be at most {1 / arms:g} with {arms} arms, not {floor:g}: "
-            "the shares of all arms sum to 1"
+        raise InvalidValue(
+            "floor",
+            f"be at most {1 / arms:g} with {arms} arms, not {floor:g}: "
+            "the shares of all arms sum to 1",
         )
 
 
@@ -120,7 +122,7 @@ def _range(ends: Any) -> tuple[float, float] | None:
         return None
     low, high = (rules.number("reward_range", end, -LARGEST, LARGEST) for end in ends)
     if not low < high:
-        raise ValueError(f"reward_range must be the lowest and the highest reward, not {ends!r}")
+        raise InvalidValue("reward_range", f"be the lowest and the highest reward, not {ends!r}")
     return low, high
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from .settings import Settings, checked
 ACTIVE, PAUSED, REMOVED = "active", "paused", "removed"
 
 
-class Experiment(NamedTuple):
+class ServedExperiment(NamedTuple):
     """An experiment as it was created, and whether it is running."""
 
     id: int
@@ -28,7 +29,7 @@ class Experiment(NamedTuple):
 
 
 class Arm(NamedTuple):
-    """An arm; its place in the list never changes."""
+    """An arm; its number, the index among all arms, never changes."""
 
     name: str
     status: str
@@ -37,7 +38,7 @@ class Arm(NamedTuple):
 class Snapshot(NamedTuple):
     """All that a decision depends on, beside its id and what is on offer."""
 
-    experiment: Experiment
+    experiment: ServedExperiment
     version: int
     watermark: int  # how many decisions have been learned from
     time: float
@@ -52,13 +53,13 @@ class Snapshot(NamedTuple):
         ).hexdigest()
 
 
-def experiments(database: Database, where: str = "status <> 'deleted'") -> list[Experiment]:
+def experiments(database: Database, where: str = "status <> 'deleted'") -> list[ServedExperiment]:
     """Return the experiments that are there."""
     sql = f"SELECT id, name, status, created, settings FROM experiments WHERE {where} ORDER BY id"
     return [_experiment(row) for row in database.rows(sql)]
 
 
-def newest(database: Database, experiment: Experiment) -> Snapshot:
+def newest(database: Database, experiment: ServedExperiment) -> Snapshot:
     """Return the newest snapshot; its parts were committed together."""
     sql = (
         "SELECT n.version, n.watermark, n.body, s.time FROM statistics n JOIN snapshots s "
@@ -69,14 +70,34 @@ def newest(database: Database, experiment: Experiment) -> Snapshot:
     return Snapshot(experiment, version, watermark, time, arms, np.frombuffer(body).copy())
 
 
+def newest_of_all(database: Database) -> list[Snapshot]:
+    """Return the newest snapshot of each experiment that is there."""
+    return [newest(database, experiment) for experiment in experiments(database)]
+
+
 def arms_at(database: Database, experiment: int, version: int) -> tuple[Arm, ...]:
     """Return the arms as of a version: the last change of each counts."""
     sql = "SELECT place, name, status FROM arms WHERE experiment = ? AND version <= ? ORDER BY version"
     last = {
-        place: Arm(name, status)
-        for place, name, status in database.rows(sql, (experiment, version))
+        number: Arm(name, status)
+        for number, name, status in database.rows(sql, (experiment, version))
     }
-    return tuple(last[place] for place in range(len(last)))
+    return tuple(last[number] for number in range(len(last)))
+
+
+def candidates_of(arms: Sequence[Arm], named: bytes | None) -> list[int]:
+    """Return the numbers of the candidates of a decision: all active arms where none were named.
+
+    Examples
+    --------
+    >>> arms = [Arm("a", ACTIVE), Arm("b", PAUSED), Arm("c", ACTIVE)]
+    >>> candidates_of(arms, None), candidates_of(arms, bytes([2, 0, 0, 0]))
+    ([0, 2], [2])
+    """
+    if named is None:
+        return [number for number, arm in enumerate(arms) if arm.status == ACTIVE]
+    numbers: list[int] = np.frombuffer(named, "<i4").tolist()
+    return numbers
 
 
 def publish(database: Database, snapshot: Snapshot) -> None:
@@ -94,9 +115,9 @@ def publish(database: Database, snapshot: Snapshot) -> None:
     database.announce(key)
 
 
-def _experiment(row: tuple[Any, ...]) -> Experiment:
+def _experiment(row: tuple[Any, ...]) -> ServedExperiment:
     number, name, status, created, text = row
     settings = json.loads(text)
-    return Experiment(
+    return ServedExperiment(
         number, name, status, created, checked(settings), bytes.fromhex(settings["seed"])
     )

@@ -13,6 +13,8 @@ import numpy as np
 
 from fairx.compiled import entry
 from fairx.numerics.linear_algebra import add_outer, transpose_times, triangle_times
+from fairx.policies.fixed import Shares
+from fairx.policies.optimism import Box
 from fairx.policies.ridge import new_ridge
 from fairx.types import Matrix, Vector
 
@@ -55,9 +57,9 @@ def state_of(settings: Settings, sums: Vector, arms: int) -> Any:
     if settings.dimension:
         d = settings.dimension
         _ready_to_factorise()(sums, state, np.zeros((d, d)), np.zeros(d))
-    elif hasattr(state, "pulls"):
-        optimistic = hasattr(state, "thresholds")
+    elif not isinstance(state, Shares):  # which do not depend on rewards
         run, low = _ready_to_recount(repr(policy), policy)
+        optimistic = isinstance(state, Box)
         run(low, state, sums, optimistic, np.empty(0), np.empty(policy.needs(1, 0)[1]))
     return state
 

@@ -3,6 +3,9 @@
 `decisions`, `shown`, `rewards`, `arms` and `matured` are the event log; `statistics` is its fold, and
 `snapshots` says what the fold was at each version. `waiting` holds the decisions that are not
 mature; a row of it is also what a reward and the fold lock, so that neither misses the other.
+
+Two columns have older names than the code: `arms.place` is an arm's number, `decisions.slot` the
+position of the arm among the candidates.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .database import Database
-from .replaying import Replay, Verified
+from .remaking import Remaking, Verified
 from .snapshots import experiments
 
 
@@ -14,9 +14,9 @@ def verify(
     secret: bytes | None = None,
     progress: Callable[[int], None] = lambda count: None,
 ) -> Verified:
-    """Replay the log; with the secret, check the signatures of decisions too."""
+    """Make everything in the log again; with the secret, check the signatures of decisions too."""
     found = [
-        _replayed(Replay(database, experiment, secret, progress))
+        _verified(Remaking(database, experiment, secret, progress))
         for experiment in experiments(database, "1 = 1")
     ]
     return Verified(
@@ -29,10 +29,10 @@ def verify(
     )
 
 
-def _replayed(replay: Replay) -> Verified:
-    """Replay one experiment, as far as the log lets it."""
+def _verified(remaking: Remaking) -> Verified:
+    """Make one experiment again, as far as the log lets it."""
     try:
-        return replay.run()
+        return remaking.run()
     except (ValueError, IndexError, KeyError) as error:
-        problem = f"{replay.experiment.name}: the log cannot be replayed further: {error}"
-        return Verified(1, problems=(*replay.problems, problem))
+        problem = f"{remaking.experiment.name}: the log cannot be replayed further: {error}"
+        return Verified(1, problems=(*remaking.problems, problem))

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from . import crash_points
 from .database import Database
-from .decisions import record
+from .decisions import write_decisions
 from .errors import Unavailable
 from .rewards import take_in
 
-DECIDE, REWARD, OTHER = "decide", "reward", "other"
+DECISIONS, REWARDS, OTHER = "decisions", "rewards", "other"
 LARGEST_BATCH = 512
 TRIES = 5  # where another process was in the way
 
@@ -31,8 +31,8 @@ def changed(database: Database, changes: Sequence[Callable[[Database], Any]]) ->
 
 
 TOGETHER: dict[str, Callable[[Database, list[Any]], Sequence[Any]]] = {
-    DECIDE: record,
-    REWARD: take_in,
+    DECISIONS: write_decisions,
+    REWARDS: take_in,
     OTHER: changed,
 }
 
@@ -125,10 +125,10 @@ class Writer:
         try:
             with database.transaction():
                 for kind, together in TOGETHER.items():
-                    places = [i for i, job in enumerate(jobs) if job.kind == kind]
-                    if places:
-                        found = together(database, [jobs[i].asked for i in places])
-                        outcomes.update(zip(places, found, strict=True))
+                    these = [i for i, job in enumerate(jobs) if job.kind == kind]
+                    if these:
+                        found = together(database, [jobs[i].asked for i in these])
+                        outcomes.update(zip(these, found, strict=True))
                 crash_points.reach("before_commit")
         except Exception as error:
             self._lost(error)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from fairx.auditing.result import Arm, Audit, Line
+from fairx.rules import InvalidValue
 from fairx.service.answers import ArmCounts, Status
 from fairx.service.audits import Audited
 
@@ -39,7 +40,7 @@ class Judged(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """The audit, and in how many of its decisions each arm was on offer, by the arm's place."""
+    """The audit, and in how many of its decisions each arm was on offer, by the arm's number."""
 
     judged: Judged
     times: list[int]
@@ -75,7 +76,7 @@ def ordered(found: list[Row], order: str) -> list[Row]:
     Where there are more, those are left out that are nearest to their fair share.
     """
     if order not in ORDERS:
-        raise ValueError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
+        raise InvalidValue("order", f"be one of {', '.join(ORDERS)}, not {order!r}")
     chosen = sorted(found, key=lambda row: _keys(row)["distance"])[:MOST]
     return sorted(chosen, key=lambda row: (row.line is None, _keys(row)[order], row.counts.arm))
 

@@ -9,8 +9,8 @@ from fairx.service import views
 from fairx.service.audits import Audits
 from fairx.service.cache import Cache
 from fairx.service.runtime import Runtime
+from fairx.store.candidacies import candidacies
 from fairx.store.errors import NotFound, Unavailable
-from fairx.store.offers import offered
 from fairx.store.snapshots import Snapshot
 
 from .facts import Counted, Judged, Offered
@@ -28,8 +28,9 @@ class Looks:
 
     async def over(self, snapshots: list[Snapshot]) -> None:
         """Find out as much as there is time for, what is oldest first."""
-        for kept in (self.counts, self.judged, self.offers):
-            kept.forget(self._runtime.deciders.keys())
+        there = {decider.snapshot.experiment.id for decider in self._runtime.deciders.values()}
+        for cache in (self.counts, self.judged, self.offers):
+            cache.forget_others(there)
         end = asyncio.get_running_loop().time() + PATIENCE
         try:
             async with asyncio.timeout_at(end):
@@ -57,5 +58,5 @@ class Looks:
         if judged.audit is None:
             return Offered(judged, [])
         rows, newest = judged.audit.rows, self._runtime.decider(snapshot.experiment.name).snapshot
-        found = await self._runtime.read(lambda database: offered(database, newest, rows))
+        found = await self._runtime.read(lambda database: candidacies(database, newest, rows))
         return Offered(judged, found.astype(int).tolist())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from starlette.routing import Route
 from fairx.service import answers, views
 from fairx.service.access import ANY, READ, Grant
 from fairx.service.audits import Audits
-from fairx.service.failures import internal, reply_to
+from fairx.service.failures import answered
 from fairx.service.runtime import Runtime
 from fairx.store.errors import NotFound
 from fairx.store.settings import written
@@ -25,7 +24,6 @@ from .facts import Counted, Judged
 from .looks import Looks
 from .rendering import Renderer
 
-LOGGER = logging.getLogger("fairx")
 ASK = 'Basic realm="fairx", charset="UTF-8"'  # browsers ask for it; the token is the password
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -50,11 +48,7 @@ class _Pages:
     async def experiments(self, request: Request) -> Response:
         """List the experiments that the viewer may read."""
         grant, looks = self._admit(request, ANY), self._looks
-        snapshots = [
-            decider.snapshot
-            for name, decider in sorted(self._runtime.deciders.items())
-            if grant.experiment in (None, name)
-        ]
+        snapshots = views.readable(self._runtime.deciders, grant)
         await looks.over(snapshots)
         found = [
             (views.experiment(each), looks.counts.last(each), looks.judged.last(each))
@@ -80,15 +74,15 @@ class _Pages:
         """Show one arm, to its owner too: no other arm is on the page."""
         snapshot = self._snapshot(request)
         name = request.path_params["arm"] or request.query_params.get("arm", "")
-        place = {arm.name: place for place, arm in enumerate(snapshot.arms)}.get(name)
-        if place is None:
+        number = {arm.name: number for number, arm in enumerate(snapshot.arms)}.get(name)
+        if number is None:
             raise NotFound(f"arm {name!r} does not exist in {snapshot.experiment.name!r}")
         judged, times = await self._looks.offers.of(snapshot)
         counted = await self._looks.counts.of(snapshot)
-        if place >= len(counted.status.arms):
+        if number >= len(counted.status.arms):
             raise NotFound(f"arm {name!r} is new: try again in a few seconds")
-        row = facts.rows(counted.status, judged.audit)[place]
-        offers = times[place] if row.line else 0
+        row = facts.rows(counted.status, judged.audit)[number]
+        offers = times[number] if row.line else 0
         about = _about(snapshot, counted, judged) | {"row": row, "offers": offers}
         return await self._page(request, "arm.html", about)
 
@@ -120,10 +114,7 @@ class _Pages:
         return await self._renderer.page(request, template, about | {"now": self._runtime.clock()})
 
     async def _failed(self, error: Exception, request: Request) -> Response:
-        reply = reply_to(error)
-        if reply is None:
-            LOGGER.error("internal error", exc_info=error, extra={"path": request.url.path})
-            reply = internal()
+        reply = answered(error, request.url.path)
         self._runtime.metrics.failed(str(reply.status))
         headers = {name.decode(): value.decode() for name, value in reply.headers}
         if reply.status == 401:

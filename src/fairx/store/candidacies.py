@@ -1,29 +1,30 @@
-"""How often each arm could be shown: in how many of the audited decisions it was on offer."""
+"""How often each arm could be shown: in how many of the audited decisions it was a candidate."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fairx.store.database import Database
-from fairx.store.snapshots import ACTIVE, Snapshot, arms_at
 from fairx.types import Vector
 
-# The audit is of the first decisions that matured, as many as there were when it was made.
+from .audited import audited
+from .database import Database
+from .snapshots import Snapshot, arms_at, candidates_of
+
+# The audit is of the first decisions that it counts, as many as there were when it was made.
 ROWS = """
 SELECT candidates, snapshot, count(*) FROM (
   SELECT d.candidates AS candidates,
     CASE WHEN d.candidates IS NULL THEN d.snapshot ELSE 0 END AS snapshot
-  FROM matured m JOIN decisions d ON d.sequence = m.sequence WHERE m.experiment = ? {shown}
+  FROM matured m JOIN decisions d ON d.sequence = m.sequence WHERE m.experiment = ? AND {audited}
   ORDER BY m.number LIMIT ?
 ) AS audited GROUP BY candidates, snapshot
 """
-SHOWN = "AND (m.rewards > 0 OR EXISTS (SELECT 1 FROM shown s WHERE s.decision = d.id))"
 
 
-def offered(database: Database, snapshot: Snapshot, decisions: int) -> Vector:
-    """Return in how many of the first decisions each arm was on offer, by the arm's place."""
+def candidacies(database: Database, snapshot: Snapshot, decisions: int) -> Vector:
+    """Return in how many of the first decisions each arm was a candidate, by the arm's number."""
     experiment = snapshot.experiment
-    sql = ROWS.format(shown=SHOWN if experiment.settings.requires_shown else "")
+    sql = ROWS.format(audited=audited(experiment.settings))
     found, by_version = np.zeros(len(snapshot.arms)), {}
     for candidates, version, count in database.rows(sql, (experiment.id, decisions)):
         if candidates is None:
@@ -43,7 +44,8 @@ def _add_unnamed(
     starts = [version for (version,) in database.rows(sql, (experiment,))]
     versions, counts = np.array(list(by_version)), np.array(list(by_version.values()))
     stretch = np.searchsorted(starts, versions, side="right") - 1
-    for place, count in enumerate(np.bincount(stretch, counts, len(starts)).tolist()):
+    for start, count in zip(
+        starts, np.bincount(stretch, counts, len(starts)).tolist(), strict=True
+    ):
         if count:
-            arms = arms_at(database, experiment, starts[place])
-            found[[i for i, arm in enumerate(arms) if arm.status == ACTIVE]] += count
+            found[candidates_of(arms_at(database, experiment, start), None)] += count

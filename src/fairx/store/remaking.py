@@ -1,4 +1,4 @@
-"""One experiment replayed: its snapshots rebuilt, its decisions made again."""
+"""One experiment made again from its log: its snapshots rebuilt, its decisions drawn."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fairx.types import Vector
 
 from .database import Database
 from .deciding import Decider
-from .folding import Mature, absorb, outcomes
+from .folding import Mature, learn_from, outcomes
 from .identity import is_ours
-from .snapshots import ACTIVE, Experiment, Snapshot, arms_at, newest
+from .snapshots import ACTIVE, ServedExperiment, Snapshot, arms_at, newest
 from .statistics import empty, widened
 
 CHUNK = 1000
@@ -30,13 +30,13 @@ class Verified(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-class Replay:
-    """One experiment, from its first snapshot to its last."""
+class Remaking:
+    """One experiment made again, from its first snapshot to its last."""
 
     def __init__(
         self,
         database: Database,
-        experiment: Experiment,
+        experiment: ServedExperiment,
         secret: bytes | None,
         progress: Callable[[int], None],
     ) -> None:
@@ -101,7 +101,7 @@ class Replay:
             self.unknown = True
         if self.unknown:
             return self._checkpoint(sums, stop)
-        absorb(self.experiment, sums, mature, learned)
+        learn_from(self.experiment, sums, mature, learned)
         return sums
 
     def _checkpoint(self, sums: Vector, watermark: int) -> Vector:
@@ -141,7 +141,7 @@ class Replay:
                 self._say(f"decision {row[0]}: {problem}")
         self.progress(len(rows))
 
-    def _again(self, decider: Decider, decision: str, arm: int, slot: int, candidates: bytes | None,
+    def _again(self, decider: Decider, decision: str, arm: int, position: int, named: bytes | None,
                probabilities: bytes, contexts: bytes | None, erased: float | None) -> str:  # fmt: skip
         """Say what is wrong with a decision."""
         dimension = self.experiment.settings.dimension
@@ -150,14 +150,14 @@ class Replay:
         if erased is not None and dimension:
             self.erased += 1
             return ""
-        named = decider.offer_of(candidates, contexts)
-        if any(decider.snapshot.arms[place].status != ACTIVE for place in named.places):
+        candidates = decider.candidates_again(named, contexts)
+        if any(decider.snapshot.arms[number].status != ACTIVE for number in candidates.arms):
             return "an arm was on offer that was not active"
-        position, found = decider.decide(decision, named)
+        drawn, found = decider.decide(decision, candidates)
         if found.tobytes() != probabilities:
             return "its probabilities differ from what the snapshot gives"
-        if position != slot or named.places[slot] != arm:
-            return f"its arm is {arm}, but the snapshot gives {named.places[position]}"
+        if drawn != position or candidates.arms[position] != arm:
+            return f"its arm is {arm}, but the snapshot gives {candidates.arms[drawn]}"
         return ""
 
     def _end(self, last: Snapshot | None) -> None:
