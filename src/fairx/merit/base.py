@@ -50,7 +50,7 @@ def merit_given(name: str, value: Any) -> Any:
     --------
     >>> merit_given("judge", 4)
     Traceback (most recent call last):
-    ValueError: judge must be a merit, not 4: Exponential(4) is exp(4 mean)
+    InvalidValue: judge must be a merit, not 4: Exponential(4) is exp(4 mean)
     """
     if callable(getattr(value, "log", None)) and not isinstance(value, type):
         return value
@@ -61,7 +61,7 @@ def merit_given(name: str, value: Any) -> Any:
         hint = "Custom(function) makes one of a function"
     elif isinstance(value, (int, float)):
         hint = f"Exponential({value:g}) is exp({value:g} mean)"
-    raise ValueError(f"{name} must be a merit, not {value!r}: {hint}")
+    raise InvalidValue(name, f"be a merit, not {value!r}: {hint}")
 
 
 @kernel

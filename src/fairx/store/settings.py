@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fairx import rules
@@ -62,14 +62,19 @@ def checked(settings: Mapping[str, Any]) -> Settings:
     InvalidValue: floor must be a number from 0 to 1, not -1
     """
     _bounded("policy", settings["policy"])
-    policy = build(settings["policy"], SERVED)
+    try:
+        policy = build(settings["policy"], SERVED)
+    except InvalidValue as error:
+        if error.name != "merit":
+            raise
+        raise _not_one_of("merit", MERITS, settings["policy"]["merit"]) from None
     kind = type(policy).__name__
     if kind not in COUNTING + LINEAR:
         raise InvalidValue("policy", f"be one of {', '.join(COUNTING + LINEAR)}, not {kind}")
     for part, kinds in (("merit", MERITS), ("solver", SOLVERS)):
         found = getattr(policy, part, None)
         if part in policy._fields and type(found).__name__ not in kinds:
-            raise InvalidValue(f"policy.{part}", f"be one of {', '.join(kinds)}, not {found!r}")
+            raise _not_one_of(part, kinds, found)
     dimension = rules.count("dimension", settings.get("dimension", 0), low=0)
     if (kind in LINEAR) != (dimension > 0):
         rule = "at least 1" if kind in LINEAR else "0"
@@ -86,6 +91,10 @@ def checked(settings: Mapping[str, Any]) -> Settings:
         ends,
         bool(settings.get("requires_shown", False)),
     )
+
+
+def _not_one_of(part: str, kinds: Sequence[str], found: Any) -> InvalidValue:
+    return InvalidValue(f"policy.{part}", f"be one of {', '.join(kinds)}, not {found!r}")
 
 
 def check_floor(floor: float, arms: int) -> None:
