@@ -61,7 +61,7 @@ def merit_given(name: str, value: Any) -> Any:
         hint = "Custom(function) makes one of a function"
     elif isinstance(value, (int, float)):
         hint = f"Exponential({value:g}) is exp({value:g} mean)"
-    raise InvalidValue(name, f"be a merit, not {value!r}: {hint}")
+    raise rules.InvalidValue(name, f"be a merit, not {value!r}: {hint}")
 
 
 @kernel

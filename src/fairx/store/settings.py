@@ -62,12 +62,10 @@ def checked(settings: Mapping[str, Any]) -> Settings:
     InvalidValue: floor must be a number from 0 to 1, not -1
     """
     _bounded("policy", settings["policy"])
-    try:
-        policy = build(settings["policy"], SERVED)
-    except InvalidValue as error:
-        if error.name != "merit":
-            raise
-        raise _not_one_of("merit", MERITS, settings["policy"]["merit"]) from None
+    merit = settings["policy"].get("merit", {})
+    if not isinstance(merit, Mapping):
+        raise _not_one_of("merit", MERITS, merit)
+    policy = build(settings["policy"], SERVED)
     kind = type(policy).__name__
     if kind not in COUNTING + LINEAR:
         raise InvalidValue("policy", f"be one of {', '.join(COUNTING + LINEAR)}, not {kind}")
