@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+import policy_oracles
 import pytest
 from cases import MERITS, POLICIES, name
 
@@ -212,3 +213,52 @@ def test_the_checks_can_fail() -> None:
 
     with pytest.raises(AssertionError, match="changed the state"):
         check_policy(Peeping(MERITS[0], 1, 1))
+
+
+WITH_ORACLES = (
+    [policy for policy in POLICIES if not isinstance(policy, FairXLinUCB)]
+    + [
+        FairXUCB(MERITS[0], width=0.02, solver=Gradient(steps=15, rate=0.5)),  # to a corner
+        FairXUCB(MERITS[3], width=3.0, solver=Gradient(steps=3, rate=0.05)),  # never out of the box
+        FairXUCB(MERITS[1], width=0.1),  # merits that are out of range
+        FairXEG(MERITS[1], epsilon=0.1),
+        *(
+            FairXLinUCB(merit, beta, ridge, solver)
+            for merit in MERITS[:6:2]
+            for beta, ridge, solver in (
+                (1e-4, 1.0, Gradient()),  # at the boundary after a step
+                (0.3, 0.5, Gradient(steps=30, rate=0.1)),  # at the boundary after some
+                (9.0, 2.0, Gradient(steps=3, rate=0.05)),  # inside
+                (Confidence(0.7, 0.1), 1.0, Gradient(steps=40, rate=0.2)),
+            )
+        ),
+        LinUCB(beta=Confidence(2.0, 0.01), ridge=0.3),
+    ]
+)
+
+
+@pytest.mark.parametrize("policy", WITH_ORACLES, ids=name)
+def test_deployed_probabilities_are_those_of_the_whole_history(policy: Any) -> None:
+    """After 0 to 40 rewards of 4 arms, for arms on offer in any order, to 1e-12."""
+    rng = np.random.default_rng(11)
+    for length in (0, 1, 3, 10, 40):
+        history, state = [], policy.start(4, 3)
+        for i in range(length):
+            history.append((i % 4, rng.normal(size=3), float(rng.normal(0.5, 0.3))))
+            policy.learn(state, *history[-1])
+        arms = rng.permutation(4)[: rng.integers(1, 5)]
+        contexts = rng.normal(size=(len(arms), 3))
+        found = policy.probabilities(state, arms, contexts, np.random.default_rng(length))
+        same = np.random.default_rng(length)
+        expected = policy_oracles.deployed(policy, history, arms, contexts, same)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("t", [1, 2, 10, 1000])
+@pytest.mark.parametrize("dimension", [1, 5, 40])
+@pytest.mark.parametrize("delta", [1e-6, 0.05, 1.0])
+def test_the_radius_of_the_confidence_proposition(t: int, dimension: int, delta: float) -> None:
+    for norm in (0.0, 1.0, 3.0):
+        rule = Confidence(norm, delta)
+        expected = policy_oracles.squared_radius(rule, t, dimension)
+        assert rule.squared_radius(t, dimension) == pytest.approx(expected, rel=1e-12)
