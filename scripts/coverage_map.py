@@ -21,10 +21,10 @@ from mutations import Mutant
 PARTS = ("src", "tests", "scripts", "benchmarks", "docs", "pyproject.toml", "README.md")
 PLUGIN = '''
 """Run the tests that MUTATE_TESTS lists, if any; write what they do to MUTATE_LOG."""
-import json, os
+import json, os, pathlib
 def pytest_collection_modifyitems(items):
     if name := os.environ.get("MUTATE_TESTS"):
-        chosen = set(json.load(open(name)))
+        chosen = set(json.loads(pathlib.Path(name).read_text()))
         items[:] = [item for item in items if item.nodeid in chosen]
 def pytest_runtest_logreport(report):
     with open(os.environ["MUTATE_LOG"], "a") as log:

@@ -88,7 +88,43 @@ def deployed_linear(policy: Any, history: Any, contexts: Any, rng: Any) -> Any:
     if kind == "LinUCB":
         widths = np.sqrt(np.einsum("ai,ij,aj->a", contexts, inverse, contexts))
         return one_hot(contexts @ estimate + radius * widths)
-    means = oracles.climbed_in_ellipsoid(
-        policy.merit, estimate, precision, radius, contexts, policy.solver
-    )
+    climbed = oracles.climbed_in_ellipsoid if hasattr(policy.solver, "rate") else ascended
+    means = climbed(policy.merit, estimate, precision, radius, contexts, policy.solver)
     return oracles.fair(policy.merit, means)
+
+
+def ascended(
+    merit: Any, estimate: Any, precision: Any, radius: float, contexts: Any, solver: Any
+) -> Any:
+    """Return the highest of the ends that closed-form steps reach from several starts."""
+    centre, spread = contexts @ estimate, contexts @ np.linalg.inv(precision) @ contexts.T
+
+    def farthest(gradient: Any) -> Any:
+        length = np.sqrt(gradient @ spread @ gradient)
+        return centre + radius * spread @ gradient / length
+
+    best = climbed(merit, centre, farthest, solver)
+    bounds = centre + radius * np.sqrt(np.diag(spread))
+    for arm in np.argsort(-bounds)[: solver.starts - 1]:
+        if arm != np.argmax(best):
+            found = climbed(merit, farthest(np.eye(len(centre))[arm]), farthest, solver)
+            best = max(best, found, key=lambda means: oracles.value(merit, means))
+    return best
+
+
+def climbed(merit: Any, means: Any, farthest: Any, solver: Any) -> Any:
+    """Return where steps lead that are halved, eight times at most, until they lead up."""
+    values, tried, halved = [oracles.value(merit, means)], farthest(oracles.uphill(merit, means)), 0
+    for _ in range(solver.steps - 1):
+        found = oracles.value(merit, tried)
+        if found > values[-1]:
+            means, halved = tried, 0
+            values.append(found)
+            if found - values[-2] < solver.tolerance * (found - values[0]):
+                break
+            tried = farthest(oracles.uphill(merit, means))
+        elif halved < 8:
+            tried, halved = (tried + means) / 2, halved + 1
+        else:
+            break
+    return means

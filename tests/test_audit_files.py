@@ -120,6 +120,17 @@ def test_dates_are_seconds_since_1970() -> None:
         assert one[2:] == pytest.approx(other[2:])
 
 
+@pytest.mark.parametrize("rare", [(0.0, 0.0), (0.02, 0.0), (0.02, 0.01), (0.1, 0.05), (0.3, 0.2)])
+def test_arms_that_are_rarely_expected_share_a_cell(rare: tuple[float, float]) -> None:
+    """Of 30 shows, 5 are enough for a cell of its own; a cell that expects none is left out."""
+    chances = [*rare, 0.4, 0.6 - sum(rare)]
+    row: dict[str, Any] = {"candidates": list("abcd"), "probabilities": chances, "reward": 1.0}
+    rows = [row | {"arm": "d" if i % 3 else "c"} for i in range(30)]
+    setting = Setting(rows, Exponential(1))
+    expected = facts.sample_ratio(setting)["p_value"]
+    assert judged(setting, rows).sample_ratio.p_value == pytest.approx(expected, rel=1e-9)
+
+
 def test_names_are_matched_by_what_they_read_as() -> None:
     """Groups may be named by numbers or texts; one name of many is enough, none is refused."""
     table = pd.DataFrame({"arm": [1, 2, 2, 3], "reward": [1.0, 0.0, 1.0, 0.0]})

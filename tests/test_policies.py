@@ -14,6 +14,7 @@ from fairx import (
     EG,
     TS,
     UCB,
+    Ascent,
     Confidence,
     Exact,
     Exponential,
@@ -230,6 +231,9 @@ WITH_ORACLES = (
                 (0.3, 0.5, Gradient(steps=30, rate=0.1)),  # at the boundary after some
                 (9.0, 2.0, Gradient(steps=3, rate=0.05)),  # inside
                 (Confidence(0.7, 0.1), 1.0, Gradient(steps=40, rate=0.2)),
+                (9.0, 0.2, Ascent()),
+                (0.5, 0.1, Ascent(starts=1, steps=3)),
+                (2.0, 0.1, Ascent(starts=9, steps=60, tolerance=1e-5)),
             )
         ),
         LinUCB(beta=Confidence(2.0, 0.01), ridge=0.3),
