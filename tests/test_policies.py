@@ -32,6 +32,7 @@ from fairx import (
     policies,
 )
 from fairx.checks import POLICY_CHECKS, check_policy
+from fairx.compiled import interpreted
 
 NONE = np.empty(0)
 
@@ -100,6 +101,19 @@ def test_every_policy_is_checked() -> None:
 def test_bad_settings_are_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=name)
+def test_every_number_among_the_settings_is_checked(policy: Any) -> None:
+    """No setting of a policy, of its radius or of its solver may be negative or no number."""
+    records: list[Any] = [policy, getattr(policy, "beta", None), getattr(policy, "solver", None)]
+    for record in records:
+        for field in getattr(record, "_fields", ()):
+            if isinstance(getattr(record, field), (int, float)):
+                positive = field in ("ridge", "prior_std", "reward_std", "rate", "steps", "starts")
+                for wrong in (-1.0, float("nan"), float("inf"), "a", *([0] if positive else [])):
+                    with pytest.raises(ValueError, match=f"{field} must be"):
+                        record._replace(**{field: wrong})
 
 
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), None, "a"])
@@ -216,29 +230,28 @@ def test_the_checks_can_fail() -> None:
         check_policy(Peeping(MERITS[0], 1, 1))
 
 
-WITH_ORACLES = (
-    [policy for policy in POLICIES if not isinstance(policy, FairXLinUCB)]
-    + [
-        FairXUCB(MERITS[0], width=0.02, solver=Gradient(steps=15, rate=0.5)),  # to a corner
-        FairXUCB(MERITS[3], width=3.0, solver=Gradient(steps=3, rate=0.05)),  # never out of the box
-        FairXUCB(MERITS[1], width=0.1),  # merits that are out of range
-        FairXEG(MERITS[1], epsilon=0.1),
-        *(
-            FairXLinUCB(merit, beta, ridge, solver)
-            for merit in MERITS[:6:2]
-            for beta, ridge, solver in (
-                (1e-4, 1.0, Gradient()),  # at the boundary after a step
-                (0.3, 0.5, Gradient(steps=30, rate=0.1)),  # at the boundary after some
-                (9.0, 2.0, Gradient(steps=3, rate=0.05)),  # inside
-                (Confidence(0.7, 0.1), 1.0, Gradient(steps=40, rate=0.2)),
-                (9.0, 0.2, Ascent()),
-                (0.5, 0.1, Ascent(starts=1, steps=3)),
-                (2.0, 0.1, Ascent(starts=9, steps=60, tolerance=1e-5)),
-            )
-        ),
-        LinUCB(beta=Confidence(2.0, 0.01), ridge=0.3),
-    ]
-)
+MORE: list[Any] = [
+    FairXUCB(MERITS[0], width=0.02, solver=Gradient(steps=15, rate=0.5)),  # to a corner
+    FairXUCB(MERITS[3], width=3.0, solver=Gradient(steps=3, rate=0.05)),  # never out of the box
+    FairXUCB(MERITS[1], width=0.1),  # merits that are out of range
+    FairXEG(MERITS[1], epsilon=0.1),
+    *(
+        FairXLinUCB(merit, beta, ridge, solver)
+        for merit in MERITS[:6:2]
+        for beta, ridge, solver in (
+            (1e-4, 1.0, Gradient()),  # at the boundary after a step
+            (0.3, 0.5, Gradient(steps=30, rate=0.1)),  # at the boundary after some
+            (9.0, 2.0, Gradient(steps=3, rate=0.05)),  # inside
+            (Confidence(0.7, 0.1), 1.0, Gradient(steps=40, rate=0.2)),
+            (9.0, 0.2, Ascent()),
+            (0.5, 0.1, Ascent(starts=1, steps=3)),
+            (2.0, 0.1, Ascent(starts=9, steps=60, tolerance=1e-5)),
+        )
+    ),
+    LinUCB(beta=Confidence(2.0, 0.01), ridge=0.3),
+]
+# Compiled, each is the same as interpreted (test_compiled.py), and takes long.
+WITH_ORACLES = [*POLICIES, *MORE] if interpreted() else POLICIES[:7]
 
 
 @pytest.mark.parametrize("policy", WITH_ORACLES, ids=name)
