@@ -10,9 +10,9 @@ from scipy import optimize
 
 
 def merits_of(merit: Any, means: Any) -> Any:
-    """Return merits up to a common factor."""
+    """Return merits up to a common factor; equal ones where no arm has any."""
     logs = np.array([merit.log(float(mean)) for mean in means])
-    return np.exp(logs - logs.max())
+    return np.exp(logs - logs.max()) if logs.max() > -np.inf else np.ones(len(logs))
 
 
 def fair(merit: Any, means: Any) -> Any:
@@ -101,3 +101,31 @@ def product_features(features: Any, arms: int, seed: int, dimension: int, bandwi
             product = np.outer(np.eye(arms)[arm], row).ravel()
             out[example, arm] = np.sqrt(2 / dimension) * np.cos(product @ directions + angles)
     return out
+
+
+def uphill(merit: Any, means: Any) -> Any:
+    """Return the gradient of `value`."""
+    shares, expected = fair(merit, means), value(merit, means)
+    slopes = np.array([merit.log_slope(float(mean)) for mean in means])
+    return shares * (1 + slopes * (np.asarray(means) - expected))
+
+
+def climbed_in_box(merit: Any, start: Any, low: Any, high: Any, solver: Any) -> Any:
+    """Return the means after all gradient steps, each brought back into the box."""
+    means = np.array(start)
+    for _ in range(solver.steps):
+        means = np.clip(means + solver.rate * uphill(merit, means), low, high)
+    return means
+
+
+def climbed_in_ellipsoid(
+    merit: Any, estimate: Any, precision: Any, radius: float, contexts: Any, solver: Any
+) -> Any:
+    """Return the means after all gradient steps, each brought back along a ray from the centre."""
+    parameter = np.array(estimate)
+    for _ in range(solver.steps):
+        step = solver.rate * contexts.T @ uphill(merit, contexts @ parameter)
+        away = parameter + step - estimate
+        length = np.sqrt(away @ precision @ away)
+        parameter = estimate + (away if length <= radius else away * radius / length)
+    return contexts @ parameter

@@ -6,6 +6,7 @@ import numpy as np
 import oracles
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from strategies import floats, means, merits
 
 from fairx import Affine, Exponential, fair_probabilities
@@ -69,6 +70,16 @@ def test_choose_follows_the_probabilities() -> None:
     assert [choose(chances, u) for u in (0.0, 0.2499, 0.25, 0.9999999999999999)] == [1, 1, 3, 3]
     short = np.array([0.3, 0.3, 0.3999999, 0.0])  # a sum just below 1 must not pick the last
     assert choose(short, 0.99999999) == 2
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6), floats(0, 0.9999999))
+def test_choose_is_the_first_whose_sum_is_above(parts: list[int], uniform: float) -> None:
+    """Or, where rounding leaves all sums at or below, the last that has a chance."""
+    if not any(parts):
+        return
+    chances = np.array(parts) / (sum(parts) * (1 + 1e-8))
+    above = [i for i in range(len(parts)) if chances[: i + 1].sum() > uniform + 1e-12]
+    assert choose(chances, uniform) == (above[0] if above else np.flatnonzero(parts)[-1])
 
 
 def test_arms_without_merit_get_nothing_and_all_of_them_get_equal_parts() -> None:

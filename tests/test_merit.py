@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import MERITS, name
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from strategies import floats, merits
 
 from fairx import Affine, Custom, Exponential, Logistic, PiecewiseLinear, Power
@@ -113,6 +114,7 @@ def test_a_custom_merit_must_be_callable() -> None:
         Custom(3)  # type: ignore[arg-type]
 
 
+@settings(deadline=None)
 @given(merits(), floats(-0.5, 0.5), floats(0.01, 1.5), floats(-1, 3))
 def test_the_peak_is_no_lower_than_any_grid_point(
     merit: Any, low: float, width: float, level: float
@@ -123,3 +125,68 @@ def test_the_peak_is_no_lower_than_any_grid_point(
     best = math.exp(merit.log(found) - top) * (found - level)
     for mean in np.linspace(low, high, 101).tolist():
         assert math.exp(merit.log(mean) - top) * (mean - level) <= best + 1e-12
+
+
+def late(mean: float) -> float:
+    """Return a merit that is level until 0.5 and then steep: its peak is where it begins to rise."""
+    return 1.0 + math.exp(40.0 * (mean - 0.5))
+
+
+def stairs(mean: float) -> float:
+    """Return a merit with steps at 0.2, 0.4, ...: there is a peak before each of them."""
+    return sum(1.0 + math.tanh(30.0 * (mean - 0.2 * i)) for i in range(-5, 12)) + 1.0
+
+
+SEARCHED = [Custom(late), Custom(stairs)]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(SEARCHED), floats(-0.5, 0.5), floats(0.01, 1.5), floats(-1, 3))
+def test_a_searched_peak_is_the_best_of_a_fine_grid(
+    merit: Any, low: float, width: float, level: float
+) -> None:
+    """The grid of 2,001 points misses the top by 1e-3 of the width at most, the search by 1e-9."""
+    high = low + width
+
+    def height(mean: float) -> float:
+        return float(merit.function(mean) * (mean - level))
+
+    found = merit.peak(low, high, level)
+    assert low <= found <= high
+    best = max(np.linspace(low, high, 2001).tolist(), key=height)
+    assert height(found) >= height(best) - 1e-12 * abs(height(best))
+    near = np.linspace(max(low, found - 1e-4), min(high, found + 1e-4), 201).tolist()
+    assert height(found) >= max(map(height, near)) - 1e-12 * abs(height(found))
+
+
+def test_a_searched_peak_may_be_inside() -> None:
+    """At 0.5 + log(u) / 40 where 1 + u = 40 u (2 - m): the slope of the height is 0."""
+    found = Custom(late).peak(0.0, 1.0, 2.0)
+    assert 0.3 < found < 0.5
+    rise = math.exp(40 * (found - 0.5))
+    assert 1 + rise == pytest.approx(40 * rise * (2 - found), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "merit",
+    [
+        *(Power(exponent, offset) for exponent in (0.5, 1.0, 1.5, 3.0) for offset in (0.0, 0.1)),
+        *(Logistic(8, midpoint) for midpoint in (-1.0, 0.4, 0.7, 3.0)),
+        Exponential(0),
+        Affine(0, 1),
+        PiecewiseLinear((0.2, 0.3, 0.6), (1, 4, 5)),
+        Custom(late),
+    ],
+    ids=name,
+)
+def test_gamma_and_lipschitz_constant_are_those_of_a_grid(merit: Any) -> None:
+    """Of differences between 4,001 means, on several intervals: to a hundredth, or infinite."""
+    for low, high in ((0.0, 1.0), (0.0, 0.25), (0.3, 0.5), (0.55, 2.0)):
+        means = np.linspace(low, high, 4001)
+        values = np.array([math.exp(merit.log(mean)) for mean in means.tolist()])
+        steepest = np.diff(values).max() / (means[1] - means[0])
+        assert merit.minimum(low, high) == pytest.approx(values.min(), rel=1e-9, abs=1e-12)
+        if low == 0 and merit == Power(0.5, 0.0):
+            assert merit.lipschitz(low, high) == math.inf
+        else:
+            assert merit.lipschitz(low, high) == pytest.approx(steepest, rel=0.01, abs=1e-12)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+import policy_oracles
 import pytest
 from cases import MERITS, POLICIES, name
 
@@ -13,6 +14,7 @@ from fairx import (
     EG,
     TS,
     UCB,
+    Ascent,
     Confidence,
     Exact,
     Exponential,
@@ -30,6 +32,7 @@ from fairx import (
     policies,
 )
 from fairx.checks import POLICY_CHECKS, check_policy
+from fairx.compiled import interpreted
 
 NONE = np.empty(0)
 
@@ -98,6 +101,19 @@ def test_every_policy_is_checked() -> None:
 def test_bad_settings_are_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=name)
+def test_every_number_among_the_settings_is_checked(policy: Any) -> None:
+    """No setting of a policy, of its radius or of its solver may be negative or no number."""
+    records: list[Any] = [policy, getattr(policy, "beta", None), getattr(policy, "solver", None)]
+    for record in records:
+        for field in getattr(record, "_fields", ()):
+            if isinstance(getattr(record, field), (int, float)):
+                positive = field in ("ridge", "prior_std", "reward_std", "rate", "steps", "starts")
+                for wrong in (-1.0, float("nan"), float("inf"), "a", *([0] if positive else [])):
+                    with pytest.raises(ValueError, match=f"{field} must be"):
+                        record._replace(**{field: wrong})
 
 
 @pytest.mark.parametrize("reward", [float("nan"), float("inf"), None, "a"])
@@ -212,3 +228,54 @@ def test_the_checks_can_fail() -> None:
 
     with pytest.raises(AssertionError, match="changed the state"):
         check_policy(Peeping(MERITS[0], 1, 1))
+
+
+MORE: list[Any] = [
+    FairXUCB(MERITS[0], width=0.02, solver=Gradient(steps=15, rate=0.5)),  # to a corner
+    FairXUCB(MERITS[3], width=3.0, solver=Gradient(steps=3, rate=0.05)),  # never out of the box
+    FairXUCB(MERITS[1], width=0.1),  # merits that are out of range
+    FairXEG(MERITS[1], epsilon=0.1),
+    *(
+        FairXLinUCB(merit, beta, ridge, solver)
+        for merit in MERITS[:6:2]
+        for beta, ridge, solver in (
+            (1e-4, 1.0, Gradient()),  # at the boundary after a step
+            (0.3, 0.5, Gradient(steps=30, rate=0.1)),  # at the boundary after some
+            (9.0, 2.0, Gradient(steps=3, rate=0.05)),  # inside
+            (Confidence(0.7, 0.1), 1.0, Gradient(steps=40, rate=0.2)),
+            (9.0, 0.2, Ascent()),
+            (0.5, 0.1, Ascent(starts=1, steps=3)),
+            (2.0, 0.1, Ascent(starts=9, steps=60, tolerance=1e-5)),
+        )
+    ),
+    LinUCB(beta=Confidence(2.0, 0.01), ridge=0.3),
+]
+# Compiled, each is the same as interpreted (test_compiled.py), and takes long.
+WITH_ORACLES = [*POLICIES, *MORE] if interpreted() else POLICIES[:7]
+
+
+@pytest.mark.parametrize("policy", WITH_ORACLES, ids=name)
+def test_deployed_probabilities_are_those_of_the_whole_history(policy: Any) -> None:
+    """After 0 to 40 rewards of 4 arms, for arms on offer in any order, to 1e-12."""
+    rng = np.random.default_rng(11)
+    for length in (0, 1, 3, 10, 40):
+        history, state = [], policy.start(4, 3)
+        for i in range(length):
+            history.append((i % 4, rng.normal(size=3), float(rng.normal(0.5, 0.3))))
+            policy.learn(state, *history[-1])
+        arms = rng.permutation(4)[: rng.integers(1, 5)]
+        contexts = rng.normal(size=(len(arms), 3))
+        found = policy.probabilities(state, arms, contexts, np.random.default_rng(length))
+        same = np.random.default_rng(length)
+        expected = policy_oracles.deployed(policy, history, arms, contexts, same)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("t", [1, 2, 10, 1000])
+@pytest.mark.parametrize("dimension", [1, 5, 40])
+@pytest.mark.parametrize("delta", [1e-6, 0.05, 1.0])
+def test_the_radius_of_the_confidence_proposition(t: int, dimension: int, delta: float) -> None:
+    for norm in (0.0, 1.0, 3.0):
+        rule = Confidence(norm, delta)
+        expected = policy_oracles.squared_radius(rule, t, dimension)
+        assert rule.squared_radius(t, dimension) == pytest.approx(expected, rel=1e-12)

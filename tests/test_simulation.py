@@ -151,8 +151,14 @@ def test_summary_and_frame() -> None:
     single = simulate(FairXEG(MERIT, 0.1), WORLD, MERIT, rounds=100, seed=1, checkpoints=2)
     assert single.summary().fairness_std.tolist() == [0, 0]
     frame = result.to_frame()
-    assert frame.shape == (6, 4)
-    assert frame["fairness_regret"].to_numpy()[-1] == result.fairness_regret[2, 1]
+    assert frame["run"].tolist() == [0, 0, 1, 1, 2, 2]
+    assert frame["round"].tolist() == [50, 100] * 3
+    assert frame["fairness_regret"].tolist() == result.fairness_regret.ravel().tolist()
+    assert frame["reward_regret"].tolist() == result.reward_regret.ravel().tolist()
+    for part_name in ("fairness", "reward", "exposure"):
+        part = getattr(result, part_name if part_name == "exposure" else f"{part_name}_regret")
+        for how, values in (("mean", part.mean(axis=0)), ("std", part.std(axis=0, ddof=1))):
+            np.testing.assert_allclose(getattr(summary, f"{part_name}_{how}"), values, atol=1e-12)
 
 
 def test_plot() -> None:
@@ -162,7 +168,15 @@ def test_plot() -> None:
     axes = result.plot("FairX-EG")
     assert [axis.get_ylabel() for axis in axes] == ["fairness regret", "reward regret"]
     assert result.plot("again", axes) is axes
-    np.testing.assert_allclose(axes[0].lines[0].get_ydata(), result.summary().fairness_mean)
+    summary = result.summary()
+    drawn = (summary.fairness_mean, summary.fairness_std), (summary.reward_mean, summary.reward_std)
+    for axis, (mean, std) in zip(axes, drawn, strict=True):
+        np.testing.assert_array_equal(axis.lines[0].get_xdata(), result.rounds)
+        np.testing.assert_allclose(axis.lines[0].get_ydata(), mean)
+        band = axis.collections[0].get_paths()[0].vertices
+        for edge in (mean - std, mean + std):
+            corners = {tuple(point) for point in band}
+            assert set(zip(result.rounds.astype(float), edge, strict=True)) <= corners
     matplotlib.pyplot.close("all")
 
 
