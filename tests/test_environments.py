@@ -9,7 +9,7 @@ from test_simulation import WEATHER, Weather
 
 from fairx.checks import ENVIRONMENT_CHECKS, check_environment
 from fairx.environments import Bernoulli, Linear, LinearPrior, Normal, NormalPrior
-from fairx.environments.foreign import world_of
+from fairx.environments.base import world_of
 
 
 @pytest.mark.parametrize("check", ENVIRONMENT_CHECKS, ids=lambda check: check.__name__)
@@ -78,7 +78,7 @@ def test_everything_that_a_world_says(environment: Any) -> None:
     for example in range(examples):
         middle = (example + rng.random()) / examples
         assert world.pick(middle) == example
-        assert list(world.offer(example)) == list(range(arms))
+        assert list(world.candidates(example)) == list(range(arms))
         features = world.features[world.row(example)]
         if hasattr(environment, "contexts"):
             np.testing.assert_array_equal(features, environment.contexts[example])

@@ -71,7 +71,7 @@ def test_a_log_with_few_events_has_a_round() -> None:
 def test_a_log_is_played_for_the_rounds_it_has(rounds: int) -> None:
     log = log_of(400, False)
     played = min(rounds, log.horizon())
-    found = LoggedPart(log).play(Uniform(), MERIT, rounds, seed=3, runs=2)
+    found = LoggedPart(log).result(Uniform(), MERIT, rounds, seed=3, runs=2)
     assert found.rounds.tolist() == marks(played).tolist()
     assert found.pulls.sum(axis=1).tolist() == [played, played]
 
@@ -87,5 +87,5 @@ def test_a_part_by_the_means_of_its_examples() -> None:
     np.testing.assert_allclose(part.arm_means(), means.mean(axis=0))
     fair = np.mean([oracles.fair(Exponential(9), example) for example in means], axis=0)
     np.testing.assert_allclose(part.fair(Exponential(9)), fair, atol=1e-12)
-    found = part.play(Uniform(), Exponential(1), 30, seed=1)
+    found = part.result(Uniform(), Exponential(1), 30, seed=1)
     assert found.rounds.tolist() == marks(30).tolist()
