@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairx.evaluation import Logged, evaluate
+from fairx.evaluation import Logged, confidence_sequence, evaluate
 from fairx.evaluation.support import Diagnostics, cautions
 
 GOOD = Diagnostics(
@@ -92,3 +92,31 @@ def test_what_has_no_support_is_named_the_worst_first() -> None:
     with pytest.raises(ValueError, match=f"not 0.4 of its probability .*: {words}"):
         evaluate(log, shares)
     assert evaluate(log, shares, max_unsupported=0.41).diagnostics.unsupported == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(("estimator", "folds"), [("dm", 1), ("dr", 1), ("dr", 3)])
+def test_an_arm_that_a_model_never_saw_is_expected_to_bring_what_all_do(
+    estimator: str, folds: int
+) -> None:
+    """The second arm is shown once, so that one of three folds is modelled without it."""
+    arms = np.array([0, 0, 0, 1, 0, 0])
+    rewards = np.array([1.0, 0.0, 0.5, 0.25, 1.0, 0.5])
+    log = Logged(arms=arms, rewards=rewards, propensities=np.full(6, 0.5), names=("a", "b", "c"))
+    wanted = np.array([0.5, 0.2, 0.3])
+    total = 0.0
+    for i, (arm, reward) in enumerate(zip(arms, rewards, strict=True)):
+        used = [j for j in range(6) if folds == 1 or j % folds != i % folds]
+        every = float(np.mean(rewards[used]))
+        seen = [[rewards[j] for j in used if arms[j] == one] for one in range(3)]
+        model = [float(np.mean(one)) if one else every for one in seen]
+        total += float(wanted @ model)
+        total += float(wanted[arm] / 0.5 * (reward - model[arm])) if estimator == "dr" else 0.0
+    found = evaluate(log, wanted, estimator, folds=folds, max_unsupported=1)
+    assert found.reward == pytest.approx(total / 6, abs=1e-12)
+
+
+@pytest.mark.parametrize("looks", [[0, 5], [5, 11], [0], [11], [-1, 3]])
+def test_looks_are_after_a_decision(looks: list[int]) -> None:
+    with pytest.raises(ValueError, match="looks must be from 1 to 10 decisions"):
+        confidence_sequence(np.ones(10), np.ones(10), looks=looks)
+    assert confidence_sequence(np.ones(10), np.ones(10), looks=[1, 10]).lows.shape == (2,)
