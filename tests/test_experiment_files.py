@@ -161,6 +161,7 @@ def test_many_loose_rows_are_gathered(tmp_path: Path) -> None:
     for number in range(MANY):
         rows.add(row(number))
     assert len(list(tmp_path.iterdir())) == MANY == len(rows.loose)
+    assert len(Rows(tmp_path).loose) == MANY
     rows.add(row(MANY))
     assert [path.name for path in tmp_path.iterdir()] == ["batch-00001.parquet"]
     assert rows.loose == []

@@ -94,6 +94,18 @@ def test_bad_settings_are_refused(make: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "merit",
+    [merit for merit in MERITS if not isinstance(merit, (Custom, PiecewiseLinear))],
+    ids=name,
+)
+def test_every_number_among_the_settings_is_checked(merit: Any) -> None:
+    for field in merit._fields:
+        for wrong in (math.nan, math.inf, -math.inf, "a", None):
+            with pytest.raises(ValueError, match=f"{field} must be"):
+                merit._replace(**{field: wrong})
+
+
+@pytest.mark.parametrize(
     ("merit", "message"),
     [
         (Affine(1, -0.5), "is not at mean 0.0"),

@@ -89,3 +89,10 @@ def test_a_part_by_the_means_of_its_examples() -> None:
     np.testing.assert_allclose(part.fair(Exponential(9)), fair, atol=1e-12)
     found = part.result(Uniform(), Exponential(1), 30, seed=1)
     assert found.rounds.tolist() == marks(30).tolist()
+
+
+@pytest.mark.parametrize("rounds", [1, 7, 99, 100, 101, 12_345, 2_000_000])
+def test_marks_are_each_hundredth_and_25_for_each_factor_of_ten(rounds: int) -> None:
+    even = {i * rounds // 100 for i in range(1, 101)}
+    powers = {math.floor(10 ** (i / 25)) for i in range(1, 200) if 10 ** (i / 25) <= rounds}
+    assert set(marks(rounds).tolist()) == (even | powers) - {0}

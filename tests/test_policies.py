@@ -265,10 +265,11 @@ def test_deployed_probabilities_are_those_of_the_whole_history(policy: Any) -> N
             policy.learn(state, *history[-1])
         arms = rng.permutation(4)[: rng.integers(1, 5)]
         contexts = rng.normal(size=(len(arms), 3))
-        found = policy.probabilities(state, arms, contexts, np.random.default_rng(length))
-        same = np.random.default_rng(length)
+        used, same = np.random.default_rng(length), np.random.default_rng(length)
+        found = policy.probabilities(state, arms, contexts, used)
         expected = policy_oracles.deployed(policy, history, arms, contexts, same)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+        assert used.random() == same.random()  # as many numbers were drawn
 
 
 @pytest.mark.parametrize("t", [1, 2, 10, 1000])

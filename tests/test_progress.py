@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from fairx.experiments import execution, read
 from fairx.experiments.progress import Progress
+from fairx.experiments.tasks import validation_tasks
+from fairx.simulation.runs import Watch
 
 
 def test_what_is_told_without_a_terminal(
@@ -25,3 +32,40 @@ def test_what_is_told_without_a_terminal(
     with Progress("none", 0, 0):
         pass
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("error", [OSError("no disk"), ImportError("no module"), KeyError("what")])
+def test_a_run_that_fails_is_named_unless_the_machine_is_at_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception
+) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(execution, "play", fail)
+    (experiment,) = read("fig2", "smoke")
+    entrant = experiment.policies[0]
+    (task, *_) = validation_tasks(experiment, entrant, {"width": 0.1}, experiment.merits[0], "")
+    with pytest.raises(type(error)) as raised:
+        list(execution.local_player(1)([task], lambda rounds: None))
+    assert raised.value is error
+    named = [f"in run 0 of {task.policy} on yeast"]
+    assert getattr(error, "__notes__", []) == (named if isinstance(error, KeyError) else [])
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_is_shown_on_a_terminal_unless_progress_is_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert Watch(10, None).bar.disable
+    monkeypatch.setattr("sys.stderr", Terminal())
+    told: list[int] = []
+    for progress, hidden in ((None, False), (told.append, True)):
+        watch = Watch(10, progress)
+        watch.add(4)
+        assert bool(watch.bar.disable) == hidden
+        assert (told, watch.bar.n) == (([4], 0) if hidden else ([], 4))
+        watch.bar.close()

@@ -28,6 +28,7 @@ def test_the_state_of_sums(policy: Any, pulls: tuple[int, ...]) -> None:
     contexts, rewards = rng.normal(size=(len(arms), dimension)), rng.random(len(arms))
     settings = checked({"policy": plain.describe(policy), "dimension": dimension})
     sums = empty(settings, 3)
+    assert sums.shape == (1 + 3 * 3 + 3 if dimension else 2 * 3,)
     learn(settings, sums, arms, contexts, rewards)
     found, expected = state_of(settings, sums, 3), policy.start(3, dimension)
     for each in zip(arms, contexts, rewards.tolist(), strict=True):
