@@ -79,7 +79,7 @@ def test_diagnostics(clip: float | None, units: int | None) -> None:
     told = found.to_dict()
     assert told["arms"][2] == {"arm": "c", "exposure": pytest.approx(0.005)}
     assert told["diagnostics"] == found.diagnostics._asdict()
-    assert set(told) == set(found._fields) - {"names", "exposures", "looks"} | {"arms"}
+    assert set(told) == set(found._fields) - {"names", "exposures", "looks"} | {"arms", "level"}
 
 
 def test_what_has_no_support_is_named_the_worst_first() -> None:
