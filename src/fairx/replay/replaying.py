@@ -13,13 +13,12 @@ from fairx.numerics.streams import streams
 from fairx.policies import Policy
 from fairx.policies.base import inner_form, started
 from fairx.simulation import Result
+from fairx.simulation.careful import compiled_loop, loop_of_run
 from fairx.simulation.runs import (
     Watch,
     check_merits,
     checkpoint_rounds,
-    compiled_loop,
     generator_of,
-    loop_of_run,
     played,
     run_numbers,
 )

@@ -14,15 +14,14 @@ from fairx.policies import Policy
 from fairx.policies.base import inner_form, started
 from fairx.types import Indices
 
+from .careful import compiled_loop, loop_of_run
 from .loop import play_rounds
 from .result import Result
 from .runs import (
     Watch,
     check_merits,
     checkpoint_rounds,
-    compiled_loop,
     generator_of,
-    loop_of_run,
     played,
     run_numbers,
 )
