@@ -6,8 +6,11 @@ import importlib
 import os
 import subprocess
 import sys
+import textwrap
+import threading
 from collections import namedtuple
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,6 +137,65 @@ def test_functions_and_constants_that_methods_read_are_part_of_the_code() -> Non
         assert exposure(space["Helped"]()) == pytest.approx([first + least, 1 - first - least])
 
 
+CHAIN = """
+import numba
+@numba.njit
+def outer():
+    return inner()
+"""
+INNER = """
+import numba
+SHARE = {first}
+@numba.njit
+def inner():
+    return SHARE
+"""
+
+
+def test_a_helper_behind_a_helper_is_compiled_anew() -> None:
+    """Numba itself would go on with what the outer one was compiled with."""
+    space: dict[str, Any] = {"__name__": "notebook"}
+    exec(
+        INNER.format(first=0.9) + CHAIN + SOURCE.format(first="outer()", rest="(1.0 - outer())"),
+        space,
+    )
+    assert exposure(space["Mine"]()) == pytest.approx([0.9, 0.1])
+    exec(INNER.format(first=0.2), space)
+    assert exposure(space["Mine"]()) == pytest.approx([0.2, 0.8])
+    space["SHARE"] = 0.7
+    assert exposure(space["Mine"]()) == pytest.approx([0.7, 0.3])
+
+
+ENUM = """
+import enum
+class Share(enum.Enum):
+    FIRST = {first}
+"""
+
+
+def test_members_of_an_enumeration_are_read_anew() -> None:
+    for first in (0.9, 0.2):
+        space: dict[str, Any] = {"__name__": "notebook"}
+        words = {"first": "Share.FIRST.value", "rest": "(1.0 - Share.FIRST.value)"}
+        exec(ENUM.format(first=first) + SOURCE.format(**words), space)
+        assert exposure(space["Mine"]()) == pytest.approx([first, 1 - first])
+
+
+def test_a_module_in_a_closure_or_in_a_package_is_looked_into() -> None:
+    package, module = ModuleType("own_package"), ModuleType("own_package.shares")
+    package.shares = module  # type: ignore[attr-defined]
+    sources = ("package.shares.FIRST", "module.FIRST")
+    for source in sources:
+        scope = "def make(package, module):\n" + textwrap.indent(
+            SOURCE.format(first=source, rest=f"(1.0 - {source})"), "    "
+        )
+        space: dict[str, Any] = {"__name__": "notebook"}
+        exec(scope + "    return Mine()\n", space)
+        for first in (0.9, 0.2):
+            module.FIRST = first  # type: ignore[attr-defined]
+            assert exposure(space["make"](package, module)) == pytest.approx([first, 1 - first])
+
+
 def test_a_global_that_is_set_anew_is_read_anew() -> None:
     space: dict[str, Any] = {"__name__": "notebook"}
     source = SOURCE.format(first="SHARE", rest="(1.0 - SHARE)")
@@ -255,7 +317,7 @@ def test_rows_of_two_modules_are_not_those_of_one(
 CACHED = """
 import sys
 sys.path.insert(0, {folder!r})
-from cached_policy import Mine
+from {module} import Mine
 from fairx import Exponential, environments, simulate
 from fairx.simulation.loop import play_rounds
 world = environments.Bernoulli([0.2, 0.4])
@@ -264,13 +326,17 @@ print(found.exposure[0, 0].round(6), sum(play_rounds._kept_for_others.stats.cach
 """
 
 
-def test_code_of_others_is_kept_on_disk_by_its_key(tmp_path: Path) -> None:
-    """Another process loads it; after an edit it does not, and finds it again when undone."""
+@pytest.mark.parametrize("module", ["cached_policy", "profile"])
+def test_code_of_others_is_kept_on_disk_by_its_key(tmp_path: Path, module: str) -> None:
+    """Another process loads it; after an edit it does not, and finds it again when undone.
+
+    A module of the user's may have the name of one of Python's.
+    """
     answers = []
     for first in (0.9, 0.9, 0.2, 0.9):
-        (tmp_path / "cached_policy.py").write_text(SOURCE.format(first=first, rest=1 - first))
+        (tmp_path / f"{module}.py").write_text(SOURCE.format(first=first, rest=1 - first))
         done = subprocess.run(
-            [sys.executable, "-B", "-c", CACHED.format(folder=str(tmp_path))], check=True,
+            [sys.executable, "-B", "-c", CACHED.format(folder=str(tmp_path), module=module)], check=True,
             env=os.environ | {"FAIRX_CACHE": str(tmp_path / "cache")}, capture_output=True, text=True,
         )  # fmt: skip
         answers.append(done.stdout.split())
@@ -298,8 +364,21 @@ class Halved(FairXEG):
         state.pulls[arm] += 1.0
 
 
+class Both(FairXEG):
+    """A policy of ours whose inner `propose` and public `learn` are changed."""
+
+    def propose(
+        self, state: Any, arms: Any, contexts: Any, normals: Any, work: Any, out: Any
+    ) -> None:
+        for position in range(len(arms)):
+            out[position] = 1.0 / len(arms)
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        state.merits[arm] = 1000.0
+
+
 @pytest.mark.filterwarnings("ignore:Numba cannot compile")
-@pytest.mark.parametrize("kind", [Flat, Forgetful, Halved])
+@pytest.mark.parametrize("kind", [Flat, Forgetful, Halved, Both])
 def test_a_subclass_of_ours_plays_what_it_overrides(kind: Any) -> None:
     """None of them learns from rewards: both arms get the same, where ours prefers the second."""
     ours, own = FairXEG(MERIT, 0.1), kind(MERIT, 0.1)
@@ -386,3 +465,61 @@ def test_a_world_that_keeps_its_round_begins_anew_in_each_run() -> None:
     alone = simulate(policy, Drifting(), MERIT, rounds=100, runs=[3], seed=1)
     assert found[0].fairness_regret[3].tolist() == alone.fairness_regret[0].tolist()
     assert world.rounds == 0
+
+
+@pytest.mark.filterwarnings("ignore:Numba cannot compile")
+@pytest.mark.parametrize("door", ["probabilities", "learn"])
+def test_a_public_method_of_ours_that_is_replaced_is_played(
+    monkeypatch: pytest.MonkeyPatch, door: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            FairXEG, door, vars({"probabilities": Flat, "learn": Forgetful}[door])[door]
+        )
+        assert exposure(FairXEG(MERIT, 0.1)) == pytest.approx([0.5, 0.5])
+        assert Bandit(FairXEG(MERIT, 0.1), 2, seed=1).act().probability == pytest.approx(0.5)
+
+
+class Inner(NamedTuple):
+    """A policy of a user's with an inner form of its own, and something wrong in it."""
+
+    share: float
+    reach: int = 0
+
+    def start(self, arms: int, dimension: int) -> Any:
+        return np.zeros(arms)
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        return 0, 0
+
+    def propose(
+        self, state: Any, arms: Any, contexts: Any, normals: Any, work: Any, out: Any
+    ) -> None:
+        for position in range(len(arms)):
+            out[position] = self.share + 0.0 * state[arms[position] + self.reach]
+
+    def absorb(self, state: Any, arm: int, context: Any, reward: float, work: Any) -> None:
+        state[arm] += reward
+
+
+def test_an_inner_form_of_others_is_tried_out_too() -> None:
+    assert exposure(Inner(0.5)) == pytest.approx([0.5, 0.5])
+    with pytest.raises(ValueError, match=r"those of Inner.* are 2 numbers with sum 1.8"):
+        exposure(Inner(0.9))
+    with pytest.raises(IndexError, match="out of bounds"):
+        exposure(Inner(0.5, reach=5000))
+
+
+class Locked:
+    """A policy that cannot be copied."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    start, probabilities, learn = Inner.start, Flat.probabilities, Forgetful.learn
+
+
+@pytest.mark.filterwarnings("ignore:Numba cannot compile")
+def test_a_policy_that_cannot_be_copied_is_played_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="cannot be copied.*all runs share"):
+        assert exposure(Locked()) == pytest.approx([0.5, 0.5])

@@ -11,7 +11,7 @@ from fairx.compiled import direct, entry
 from fairx.exposure import choose
 from fairx.numerics.streams import normals_of_round, streams, uniform
 from fairx.policies import Policy
-from fairx.policies.base import absorb_once, inner_form, started
+from fairx.policies.base import absorb_once, inner_form
 from fairx.policies.foreign import is_distribution
 from fairx.types import Indices, Matrix, Vector
 
@@ -36,7 +36,8 @@ class Engine:
         self._keys = np.array(keys.policy), np.array(keys.choice)
         inner = inner_form(policy)
         self._ours = inner is policy
-        self._kernel, self._state = started(inner, arms, dimension, self._generator(0))
+        self._kernel = inner  # the policy itself: a bandit has it for its own
+        self._state = self._started()
         self._prepare()
 
     @property
@@ -74,12 +75,15 @@ class Engine:
         """Give the state room for one more arm, and keep all that was learned."""
         before = self.parts()
         self.arms += 1
-        start = self._kernel.start if self._ours else self._kernel.policy.start
-        new = start(self.arms, self.dimension)
-        self._state = new if self._ours else self._state._replace(inner=new)
+        self._state = self._started()
         for name, part in self.parts().items():
             part[tuple(slice(0, size) for size in before[name].shape)] = before[name]
         self._prepare()
+
+    def _started(self) -> Any:
+        if self._ours:
+            return self._kernel.start(self.arms, self.dimension)
+        return self._kernel.start_with(self.arms, self.dimension, self._generator(0))
 
     def parts(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays that the state is made of, by name."""

@@ -7,7 +7,8 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 
 from .copying import own_copy
 from .entries import Entry, cache_directory, direct, entry, interpreted
-from .lowering import code_of, lowered
+from .keys import is_our_code
+from .lowering import code_of, is_our_class, lowered
 from .records import changed, record
 from .teaching import compilable, kernel, load, outlined, vector_kernel
 
@@ -20,6 +21,8 @@ __all__ = [
     "direct",
     "entry",
     "interpreted",
+    "is_our_class",
+    "is_our_code",
     "kernel",
     "load",
     "lowered",

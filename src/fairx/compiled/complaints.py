@@ -36,12 +36,13 @@ def complaint(error: Exception) -> str:
     'mine.py, line 37: format spec in f-strings not supported yet: leave texts out of what is compiled'
     """
     text = COLOURS.sub("", str(error))
-    place, said = _located(text)
+    where, said = _located(text)
+    known = REMEDIES if where else REMEDIES[2:]  # names are the user's only where the line is
     remedy = next(
-        (words.format(*found.groups()) for pattern, words in REMEDIES
+        (words.format(*found.groups()) for pattern, words in known
          if (found := re.search(pattern, said))), "",
     )  # fmt: skip
-    return ": ".join(filter(None, (place, _first(said) or type(error).__name__, remedy)))
+    return ": ".join(filter(None, (where, _first(said) or type(error).__name__, remedy)))
 
 
 def _located(text: str) -> tuple[str, str]:
@@ -49,8 +50,8 @@ def _located(text: str) -> tuple[str, str]:
     raised = RAISED.search(text)
     if raised:
         return f"{Path(raised['file']).name}, line {raised['line']}", raised["said"]
-    places = (found for found in WHERE.finditer(text) if not THEIRS.search(found["file"]))
-    blamed = next(places, None)
+    blames = (found for found in WHERE.finditer(text) if not THEIRS.search(found["file"]))
+    blamed = next(blames, None)
     if blamed is None:
         return "", text
     code = blamed["code"].strip().splitlines()[-1].strip()
@@ -59,7 +60,7 @@ def _located(text: str) -> tuple[str, str]:
 
 
 def _said(before: str) -> str:
-    """Return the innermost complaint before a place: the last lines after a failed step."""
+    """Return the innermost complaint before a line of code: the last lines after a failed step."""
     return (
         before.rpartition("(step: nopython frontend)")[2].rpartition("native lowering)")[2].strip()
     )

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import copy
+import warnings
+from types import FunctionType, ModuleType
 from typing import Any
+
+from .keys import is_dispatcher
 
 
 def own_copy(value: Any) -> Any:
     """Return a deep copy of an object, or a record with deep copies of what can change in it.
+
+    What cannot be copied, such as a lock, is shared by all runs, with a warning.
 
     Examples
     --------
@@ -18,10 +24,13 @@ def own_copy(value: Any) -> Any:
     (0, False)
     """
     if isinstance(value, tuple):
-        parts = map(own_copy, value)
+        parts: Any = map(own_copy, value)
         return type(value)._make(parts) if hasattr(value, "_make") else tuple(parts)
-    return value if isinstance(value, type) or hasattr(value, "__code__") else _copied(value)
-
-
-def _copied(value: Any) -> Any:
-    return value if hasattr(value, "py_func") else copy.deepcopy(value)  # or a compiled function
+    if isinstance(value, (type, FunctionType, ModuleType)) or is_dispatcher(value):
+        return value
+    try:
+        return copy.deepcopy(value)
+    except Exception as error:  # noqa: BLE001 - anybody's object may fail in any way
+        message = f"{value!r} cannot be copied ({error}): all runs share what it keeps in itself"
+        warnings.warn(message, UserWarning, stacklevel=2)
+        return value

@@ -50,10 +50,10 @@ class Entry:
         """
         if interpreted():
             return self.interpreted, records
-        ours, lasting = is_ours(records), is_lasting(records)
-        run = self._kept if ours else self._kept_for_others if lasting else self._fresh
         names = ", ".join(map(_name, records)) or self.function.__name__
         try:
+            ours, lasting = is_ours(records), is_lasting(records)
+            run = self._kept if ours else self._kept_for_others if lasting else self._fresh
             with _says_what_it_waits_for(names, kept=lasting):
                 low = tuple(map(lowered, records))
                 try_it(run, low)
@@ -61,7 +61,7 @@ class Entry:
             theirs = ", ".join(_name(record) for record in records if not is_ours(record)) or names
             reason = complaint(error)
             message = f"Numba cannot compile {theirs}: running interpreted, far slower ({reason})"
-            warnings.warn(message, UserWarning, stacklevel=4)
+            warnings.warn(message, UserWarning, stacklevel=_frames_of_ours())
             return self.interpreted, records
         return run, low
 
@@ -93,6 +93,14 @@ class Entry:
             return numba.njit(**options)(self.function)
         finally:
             numba.config.CACHE_DIR = found
+
+
+def _frames_of_ours() -> int:
+    """Return how far up the first line is that is not ours, for a warning to point at."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(str(PACKAGE)):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def direct(run: Any, arguments: tuple[Any, ...]) -> Any:
@@ -154,7 +162,7 @@ def _digest_of_sources() -> str:
 @contextmanager
 def _says_what_it_waits_for(names: str, *, kept: bool) -> Iterator[None]:
     """Print one line if what follows takes longer than loading from the disk cache."""
-    where = f"once; kept in {cache_directory().parent}" if kept else "a function: not kept on disk"
+    where = f"once; kept in {cache_directory().parent}" if kept else "not kept on disk"
     line = f"fairx: compiling {names} ({where})\n"
     timer = threading.Timer(1.0, _say_once, [line])
     timer.daemon = True

@@ -8,8 +8,10 @@ they read; a record is compiled under a name that has its key in it.
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -21,47 +23,53 @@ OURS, PACKAGE = "fairx.", str(Path(__file__).parents[1])
 VERSIONED = {"numpy", "numba", "llvmlite", "scipy"}
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
 PARTS_OF_TUPLES = {"_make", "_replace", "_asdict", "_fields", "_field_defaults"}
+DEEPEST = 200  # of what is nested: code that reads more is known by its identity
 
 
 class Key:
     """A digest in the making. `lasting` tells whether another process would find the same."""
 
     def __init__(self) -> None:
-        self.digest, self.lasting = hashlib.sha256(), True
-        self._seen: dict[int, Any] = {}  # kept alive, so that no number is used twice
+        self.digest, self.lasting = hashlib.blake2b(digest_size=8), True
+        self._seen: dict[int, tuple[int, Any]] = {}  # kept alive, so that no number is used twice
+        self._depth = 0
 
     def text(self) -> str:
         """Return it in a form that can be part of a name."""
-        return self.digest.hexdigest()[:16]
+        return self.digest.hexdigest()
 
-    def add(self, value: Any) -> None:
-        """Take in a value that code reads."""
-        if isinstance(value, PLAIN):
+    def add(self, value: Any, names: frozenset[str] = frozenset()) -> None:
+        """Take in a value that code reads; `names` are those that the code has for attributes."""
+        if isinstance(value, PLAIN) and not isinstance(value, enum.Enum):
             self._say(type(value).__name__, repr(value))
+        elif isinstance(value, ModuleType):
+            self._add_module(value, names)
         elif id(value) in self._seen:
-            self._say("again", str(list(self._seen).index(id(value))))
+            self._say("again", str(self._seen[id(value)][0]))
         else:
-            self._seen[id(value)] = value
-            self._add_object(value)
+            self._seen[id(value)] = len(self._seen), value
+            self._depth += 1
+            self._add_object(value) if self._depth < DEEPEST else self._add_identity(value)
+            self._depth -= 1
 
     def _say(self, *words: str) -> None:
         for word in words:
             self.digest.update(f"{len(word)}:{word}".encode())
 
     def _add_object(self, value: Any) -> None:
-        function = getattr(value, "py_func", value)  # of a function compiled by Numba
-        if isinstance(function, (staticmethod, classmethod)):
-            function = function.__func__
-        if isinstance(value, ModuleType):
-            self._say("module", value.__name__, str(getattr(value, "__version__", "")))
-        elif is_our_code(function):
+        function = python_function(value)
+        if is_our_code(function):
             self._say("ours", function.__module__, function.__qualname__)
         elif isinstance(function, FunctionType):
             self._add_function(function)
         elif isinstance(value, type):
             self.add_class(value)
         elif isinstance(value, np.ndarray):
-            self._say("array", str(value.dtype), str(value.shape), value.tobytes().hex())
+            self._say("array", str(value.dtype), str(value.shape))
+            self.digest.update(np.ascontiguousarray(value).view(np.uint8).data)
+        elif isinstance(value, enum.Enum):
+            self._say("member", type(value).__qualname__, value.name)
+            self.add(value.value)
         else:
             self._add_parts(value)
 
@@ -69,9 +77,7 @@ class Key:
         """Take in a collection, or something that only its identity tells apart."""
         if isinstance(value, (tuple, list)):
             self._say(type(value).__name__, str(len(value)))
-            if hasattr(value, "_fields"):
-                self.add(type(value))
-            parts: Any = value
+            parts = [type(value), *value] if hasattr(type(value), "_fields") else value
         elif isinstance(value, (set, frozenset)):
             self._say("set", str(len(value)))
             parts = sorted(value, key=repr)
@@ -81,10 +87,15 @@ class Key:
         elif isinstance(value, property):
             parts = (value.fget,)
         else:
-            self._say(type(value).__module__, type(value).__qualname__, str(id(value)))
-            self.lasting, parts = False, ()
+            self._add_identity(value)
+            return
         for part in parts:
             self.add(part)
+
+    def _add_identity(self, value: Any) -> None:
+        """Take in something that is known to this process alone."""
+        self._say(type(value).__module__, type(value).__qualname__, str(id(value)))
+        self.lasting = False
 
     def add_class(self, kind: type) -> None:
         """Take in the fields and methods of a class, inherited ones too."""
@@ -92,12 +103,13 @@ class Key:
         if _installed(kind.__module__):
             self._say(kind.__module__, kind.__qualname__)
             return
+        passed = PARTS_OF_TUPLES.union(getattr(kind, "_fields", ()))
         for base in kind.__mro__[:-1]:
-            if base is not tuple and not base.__module__.startswith("typing"):
+            if base is not tuple and not _installed(base.__module__):
                 for name, value in sorted(vars(base).items()):
-                    if not name.startswith("__") and name not in PARTS_OF_TUPLES:
+                    if not name.startswith("__") and name not in passed:
                         self._say(name)
-                        self.add(value) if _is_code(value) else None
+                        self.add(value)
 
     def _add_function(self, function: FunctionType) -> None:
         """Take in the code of a function, its defaults, its closure and the globals that it reads."""
@@ -107,23 +119,22 @@ class Key:
         self._add_code(function.__code__)
         self.add(function.__defaults__)
         self.add(function.__kwdefaults__)
+        names = frozenset(names_in(function.__code__))
         for cell in function.__closure__ or ():
-            self.add(_content(cell))
-        names = sorted(set(_names(function.__code__)))
-        for name in names:
-            if name in function.__globals__:
-                self._say("global", name)
-                value = function.__globals__[name]
-                self.add(value)
-                if isinstance(value, ModuleType) and not _installed(value.__name__):
-                    self._add_attributes(value, names)
+            self.add(content(cell), names)
+        for name in sorted(names & function.__globals__.keys()):
+            self._say("global", name)
+            self.add(function.__globals__[name], names)
 
-    def _add_attributes(self, module: ModuleType, names: list[str]) -> None:
-        """Take in what a function may read of a module that is somebody's own."""
-        for name in names:
-            if hasattr(module, name):
-                self._say("attribute", name)
-                self.add(getattr(module, name))
+    def _add_module(self, module: ModuleType, names: frozenset[str]) -> None:
+        """Take in a module by its version, or what code may read of one that is somebody's own."""
+        found = vars(module)
+        self._say("module", module.__name__, str(found.get("__version__", "")))
+        if _installed(module.__name__) or module.__name__.startswith(OURS):
+            return
+        for name in sorted(names & found.keys()):
+            self._say("attribute", name)
+            self.add(found[name], names - {name})
 
     def _add_code(self, code: CodeType) -> None:
         self._say("code", code.co_code.hex(), *code.co_names, "|", *code.co_varnames)
@@ -148,36 +159,48 @@ def key_of(value: Any) -> Key:
     return key
 
 
+def python_function(value: Any) -> Any:
+    """Return the function that was given to Numba, or that a method wraps, or the value itself."""
+    if isinstance(value, (staticmethod, classmethod)):
+        return value.__func__
+    return value.py_func if is_dispatcher(value) else value
+
+
+def is_dispatcher(value: Any) -> bool:
+    """Tell whether a value is a function compiled by Numba, without asking the value."""
+    return type(value).__module__.startswith("numba.") and hasattr(type(value), "inspect_llvm")
+
+
 def is_our_code(value: Any) -> bool:
     """Tell whether a function or class is in our sources, whose digest covers it."""
-    if not str(getattr(value, "__module__", "")).startswith(OURS):
-        return False
     if isinstance(value, FunctionType):
-        return value.__code__.co_filename.startswith(PACKAGE)
-    return isinstance(value, type)
+        module, file = str(value.__module__), value.__code__.co_filename
+        return module.startswith(OURS) and file.startswith(PACKAGE)
+    return isinstance(value, type) and value.__module__.startswith(OURS)
 
 
-def _names(code: CodeType) -> Iterator[str]:
+def names_in(code: CodeType) -> Iterator[str]:
     """Yield the names that a code and the codes in it read."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names(constant)
+            yield from names_in(constant)
 
 
-def _content(cell: Any) -> Any:
+def content(cell: Any) -> Any:
+    """Return what a closure holds; nothing where that is not set yet."""
     try:
         return cell.cell_contents
-    except ValueError:  # not set yet
+    except ValueError:
         return None
-
-
-def _is_code(value: Any) -> bool:
-    """Tell whether an attribute of a class is one that compiled code may use."""
-    return callable(value) or isinstance(value, (property, staticmethod, classmethod, *PLAIN))
 
 
 def _installed(name: str) -> bool:
     """Tell whether a module is Python's or one of those whose version tells all: nobody edits it."""
     top = name.partition(".")[0]
-    return top in sys.stdlib_module_names or top in VERSIONED
+    if top in VERSIONED:
+        return True
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if top not in sys.stdlib_module_names or name == "__main__":
+        return False
+    return file is None or file.startswith(sysconfig.get_path("stdlib"))

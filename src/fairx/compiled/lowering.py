@@ -5,10 +5,18 @@ from __future__ import annotations
 import functools
 import re
 from collections import namedtuple
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
-from .keys import Key, is_our_code, key_of
+from .keys import (
+    Key,
+    content,
+    is_dispatcher,
+    is_our_code,
+    key_of,
+    names_in,
+    python_function,
+)
 from .records import as_declared
 from .teaching import OPTIONS, load
 
@@ -22,14 +30,14 @@ def lowered(value: Any) -> Any:
     A record of others becomes one of a class with the same fields and methods whose name has the key
     of its code in it: Numba tells types apart by their names.
     """
-    if isinstance(value, FunctionType):
+    if isinstance(value, FunctionType) or is_dispatcher(value):
         return _compiled(value)
     if not isinstance(value, tuple) or is_ours(value):
         return value
     if not hasattr(value, "_fields"):
         return tuple(map(lowered, value))
     kind: Any = type(value)
-    made = kind if _is_our_class(kind) else _twin(kind)
+    made = kind if is_our_class(kind) else _twin(kind)
     return made._make([lowered(part) for part in as_declared(value)] or [True])
 
 
@@ -39,9 +47,7 @@ def is_ours(value: Any) -> bool:
         return False
     if not isinstance(value, tuple):
         return True
-    return (not hasattr(value, "_fields") or _is_our_class(type(value))) and all(
-        map(is_ours, value)
-    )
+    return (not hasattr(value, "_fields") or is_our_class(type(value))) and all(map(is_ours, value))
 
 
 def code_of(value: Any) -> str:
@@ -60,11 +66,11 @@ def is_lasting(value: Any) -> bool:
         return True
     if not isinstance(value, tuple):
         return False  # Numba has another type for each compiled function
-    own = _is_our_class(type(value)) or _class_key(type(value)).lasting
+    own = is_our_class(type(value)) or _class_key(type(value)).lasting
     return own and all(map(is_lasting, value))
 
 
-def _is_our_class(kind: Any) -> bool:
+def is_our_class(kind: Any) -> bool:
     """Tell whether a class is ours, with none of its methods replaced."""
     return kind is tuple or (
         is_our_code(kind)
@@ -90,7 +96,7 @@ def _twin(kind: Any) -> Any:
         for attribute in dir(kind):
             method = getattr(kind, attribute)
             if isinstance(method, FunctionType) and not attribute.startswith("_"):
-                setattr(twin, attribute, method)
+                setattr(twin, attribute, _with_fresh_helpers(method))
         _twins.setdefault(name, twin)
     return _twins[name]
 
@@ -110,9 +116,37 @@ def __getattr__(name: str) -> Any:
     return _twins.get(name) or _blank(name)
 
 
-def _compiled(function: FunctionType) -> Any:
-    """Return a function that compiled code can call, the same one for the same code."""
-    key = key_of(function).text()
+def _compiled(function: Any) -> Any:
+    """Return a function that compiled code can call, the same one for the same code.
+
+    One that the user compiled is compiled anew when what it reads has changed: it would go on with
+    what it read first.
+    """
+    key, options = key_of(function).text(), getattr(function, "targetoptions", OPTIONS)
     if key not in _functions:
-        _functions.setdefault(key, load().njit(**OPTIONS)(function))
+        chosen = {name: on for name, on in options.items() if name not in ("nopython", "cache")}
+        plain = _with_fresh_helpers(python_function(function))
+        _functions.setdefault(key, load().njit(**chosen)(plain))
     return _functions[key]
+
+
+def _with_fresh_helpers(function: FunctionType) -> FunctionType:
+    """Return a copy of a function that calls its compiled helpers as they would be compiled now."""
+    if is_our_code(function):
+        return function
+    read = {name: function.__globals__.get(name) for name in names_in(function.__code__)}
+    helpers = {name: _compiled(value) for name, value in read.items() if _is_helper(value)}
+    cells = tuple(
+        CellType(_compiled(content(cell))) if _is_helper(content(cell)) else cell
+        for cell in function.__closure__ or ()
+    )
+    if not helpers and cells == (function.__closure__ or ()):
+        return function
+    scope = function.__globals__ | helpers
+    new = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
+    new.__kwdefaults__ = function.__kwdefaults__
+    return new
+
+
+def _is_helper(value: Any) -> bool:
+    return is_dispatcher(value) and not is_our_code(python_function(value))

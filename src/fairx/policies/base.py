@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import code_of, compilable, entry
+from fairx.compiled import code_of, compilable, entry, is_our_code
 from fairx.types import Indices, Matrix, Vector
 
+DOORS = {"probabilities": "propose", "learn": "absorb"}  # public methods and their inner forms
 S = TypeVar("S")
 S_contra = TypeVar("S_contra", contravariant=True)
 
@@ -80,25 +81,32 @@ def absorb_once(policy, state, arm, context, reward, work):  # type: ignore[no-u
 def inner_form(policy: Any) -> Any:
     """Return what the loops call: the policy itself if it has an inner form, or a record that wraps it.
 
-    A subclass that overrides `probabilities` or `learn` alone is wrapped: what it inherits of the
-    inner form is not what it does.
+    A policy whose `probabilities` or `learn` is nearer than its inner counterpart, in a subclass or
+    patched, is wrapped: the inner form that it inherits is not what it does.
     """
     if isinstance(policy, type):
         name = policy.__name__
         raise TypeError(f"policy must be a policy, not the class {name}: write {name}(...)")
-    if hasattr(policy, "propose") and hasattr(policy, "absorb"):
-        inner, doors = _depth(policy, "propose", "absorb"), _depth(policy, "probabilities", "learn")
-        if inner <= doors:
-            return policy
+    if all(hasattr(policy, inner) for inner in DOORS.values()) and not _is_overridden(policy):
+        return policy
     from .foreign import wrapped
 
     return wrapped(policy)
 
 
-def _depth(policy: Any, *names: str) -> int:
-    """Return how far up its bases a policy has the first of these methods."""
-    bases = type(policy).__mro__
-    return min((i for i, base in enumerate(bases) if vars(base).keys() & names), default=len(bases))
+def _is_overridden(policy: Any) -> bool:
+    """Tell whether a public method of a policy is not that of its inner form."""
+    return any(
+        _depth(policy, door) < _depth(policy, inner)
+        or is_our_code(getattr(type(policy), inner)) > is_our_code(getattr(type(policy), door))
+        for door, inner in DOORS.items()
+        if hasattr(policy, door)
+    )
+
+
+def _depth(policy: Any, name: str) -> int:
+    """Return how far up its bases a policy has a method."""
+    return next(i for i, base in enumerate(type(policy).__mro__) if name in vars(base))
 
 
 def started(kernel: Any, arms: int, dimension: int, rng: np.random.Generator) -> tuple[Any, Any]:

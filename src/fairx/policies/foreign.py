@@ -44,10 +44,7 @@ class Foreign(NamedTuple):
 
     def complaint(self, state: ForeignState) -> str:
         """Return what is wrong with the probabilities that the policy gave last."""
-        number, total, least = state.found
-        wrong = f"are {number:g} numbers with sum {total:.12g}, the least {least:.6g}"
-        rule = "one for each arm on offer, at least 0, with sum 1"
-        return f"probabilities must be {rule}, but those of {self.policy!r} {wrong}"
+        return complaint(self.policy, state.found)
 
     def propose(
         self,
@@ -73,6 +70,14 @@ class Foreign(NamedTuple):
     ) -> None:
         """Let the policy learn."""
         self.policy.learn(state.inner, arm, context, reward)
+
+
+def complaint(policy: Any, found: Vector) -> str:
+    """Return what is wrong with probabilities, of which `is_distribution` wrote what it found."""
+    number, total, least = found
+    wrong = f"are {number:g} numbers with sum {total:.12g}, the least {least:.6g}"
+    rule = "one for each arm on offer, at least 0, with sum 1"
+    return f"probabilities must be {rule}, but those of {policy!r} {wrong}"
 
 
 @kernel

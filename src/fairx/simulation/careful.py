@@ -1,13 +1,16 @@
-"""Loops for records that others wrote: tried out before any run, and with bounds in the first block."""
+"""Loops for records that others wrote: tried out with bounds and checks, before any run."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from fairx.compiled import Entry, lowered
+import numpy as np
+
+from fairx.compiled import Entry, is_our_class, lowered
 from fairx.numerics.streams import BLOCK
-from fairx.policies.foreign import NotADistribution
+from fairx.policies.foreign import NotADistribution, complaint, is_distribution
 
 Records = tuple[Any, ...]  # policy, state, world, judge
 
@@ -15,41 +18,51 @@ Records = tuple[Any, ...]  # policy, state, world, judge
 def compiled_loop(entry: Entry, records: Records, rest: tuple[Any, ...], end: int) -> Any:
     """Return a loop in its fastest form for these records; code of others is tried out before.
 
-    `rest` are the other arguments but start and stop, and `end` is where the last stop would be.
+    `rest` are the other arguments but start and stop, and `end` is where the last stop would be. The
+    first block is played interpreted, with a state that is thrown away: a read past the end of an
+    array is an error there that names the line, and not a number.
     """
-    if _others_wrote(records):  # what cannot be played is refused here, before any run
-        run_one_block(entry, records, rest, min(BLOCK, end))
+    policy, _, world, _ = records
+    if not is_our_class(type(getattr(policy, "policy", policy))) or hasattr(world, "environment"):
+        with contextlib.suppress(ArithmeticError):  # compiled, 1/0 is infinity
+            told(entry.interpreted, (Checked(policy), *records[1:]))(*rest, 0, min(BLOCK, end))
     return entry.ready(records, lambda run, low: run(*low, *rest, 0, 0))[0]
 
 
 def loop_of_run(entry: Entry, loop: Any, records: Records) -> Callable[..., Any]:
-    """Return the loop for the records of one run.
-
-    The first block of code of others is interpreted, where a read past the end of an array is an
-    error that names the line, and not a number. The bits are the same.
-    """
+    """Return the loop for the records of one run."""
     low = records if loop is entry.interpreted else tuple(map(lowered, records))
-    careful = _others_wrote(records)
+    return told(loop, low, records)
+
+
+def told(loop: Any, records: Records, said_by: Records | None = None) -> Callable[..., Any]:
+    """Return a loop of its remaining arguments; what is no distribution is told by its policy."""
+    policy, state, *_ = said_by or records
 
     def run(*rest: Any) -> Any:
-        if careful and rest[-2] == 0:
-            return run_one_block(entry, records, rest[:-2], rest[-1])
         try:
-            return loop(*low, *rest)
+            return loop(*records, *rest)
         except NotADistribution:
-            raise ValueError(records[0].complaint(records[1])) from None
+            raise ValueError(policy.complaint(state)) from None
 
     return run
 
 
-def run_one_block(entry: Entry, records: Records, rest: tuple[Any, ...], stop: int) -> Any:
-    """Play the first block interpreted."""
-    try:
-        return entry.interpreted(*records, *rest, 0, stop)
-    except NotADistribution:
-        raise ValueError(records[0].complaint(records[1])) from None
+class Checked:
+    """A policy whose probabilities are looked at in every round: for the trial."""
 
+    def __init__(self, policy: Any) -> None:
+        self.policy, self.absorb = policy, policy.absorb
+        self.found = np.zeros(3)
 
-def _others_wrote(records: Records) -> bool:
-    """Tell whether the policy or the world is one of others, made to fit."""
-    return hasattr(records[0], "start_with") or hasattr(records[2], "environment")
+    def propose(self, state: Any, arms: Any, contexts: Any, *rest: Any) -> None:
+        """Propose, and refuse what is not a distribution."""
+        self.policy.propose(state, arms, contexts, *rest)
+        if not is_distribution(rest[-1], self.found):
+            raise NotADistribution
+
+    def complaint(self, state: Any) -> str:
+        """Return what is wrong with the probabilities that the policy gave last."""
+        if hasattr(self.policy, "complaint"):
+            return str(self.policy.complaint(state))
+        return complaint(self.policy, self.found)
