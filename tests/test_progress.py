@@ -11,6 +11,7 @@ import pytest
 from fairx.experiments import execution, read
 from fairx.experiments.progress import Progress
 from fairx.experiments.tasks import validation_tasks
+from fairx.numerics.streams import BLOCK
 from fairx.simulation.runs import Watch
 
 
@@ -69,3 +70,25 @@ def test_a_bar_is_shown_on_a_terminal_unless_progress_is_told_otherwise(
         assert bool(watch.bar.disable) == hidden
         assert (told, watch.bar.n) == (([4], 0) if hidden else ([], 4))
         watch.bar.close()
+
+
+@pytest.mark.parametrize("cost", [1e-9, 2e-6, 1e-4, 1.0])
+def test_chunks_take_a_tenth_of_a_second_and_grow_eightfold_at_most(
+    monkeypatch: pytest.MonkeyPatch, cost: float
+) -> None:
+    """Whole blocks, one after the other, until the end; `cost` is that of a round."""
+    clock, chunks, stop = [5.0], list[tuple[int, int]](), 3_000 * BLOCK + 7
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+    def step(start: int, end: int) -> bool:
+        chunks.append((start, end))
+        clock[0] += cost * (end - start)
+        return True
+
+    Watch(stop, None).walk(stop, step)
+    size = BLOCK
+    for start, end in chunks[:-1]:
+        assert end - start == size
+        size = max(BLOCK, int(size * min(0.1 / max(cost * size, 1e-9), 8)) // BLOCK * BLOCK)
+    assert [start for start, _ in chunks] == [0, *(end for _, end in chunks[:-1])]
+    assert chunks[-1][1] == stop
