@@ -1,4 +1,4 @@
-"""What can be changed in a source at one place: the mutants that `scripts/mutate` draws from."""
+"""What can be changed in a source at one point: the mutants that `scripts/mutate` draws from."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def slices(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def statements(node: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield nothing in place of a statement that matters by what it does; another return."""
+    """Yield nothing in point of a statement that matters by what it does; another return."""
     match node:
         case ast.AugAssign() | ast.Raise() | ast.Expr(value=ast.Call() | ast.Await()):
             yield node, "pass"
@@ -92,17 +92,17 @@ def statements(node: Any) -> Iterator[tuple[Any, Any]]:
             yield node, "return None"
 
 
-def texts(node: Any, source: bytes, place: Any) -> Iterator[tuple[Any, Any]]:
+def texts(node: Any, source: bytes, point: Any) -> Iterator[tuple[Any, Any]]:
     """Yield a query with one of its words changed."""
-    start, stop = place(node)
+    start, stop = point(node)
     piece = source[start:stop].decode()
     for word, other in SQL.items() if "SELECT" in piece else ():
         for found in re.finditer(re.escape(word), piece):
             yield node, piece[: found.start()] + other + piece[found.end() :]
 
 
-def mutations(node: Any, source: bytes, place: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield what may be put in place of a node or of a part of it."""
+def mutations(node: Any, source: bytes, point: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield what may be put in point of a node or of a part of it."""
     match node:
         case ast.Compare(ops=[operator]):
             yield from ((node, changed(node, ops=[new()])) for new in OTHER[type(operator)])
@@ -113,7 +113,7 @@ def mutations(node: Any, source: bytes, place: Any) -> Iterator[tuple[Any, Any]]
         case ast.Constant(value=bool() | int() | float()):
             yield from numbers(node)
         case ast.Constant(value=str()) | ast.JoinedStr():
-            yield from texts(node, source, place)
+            yield from texts(node, source, point)
         case ast.Call():
             yield from calls(node)
         case ast.Slice():
@@ -139,26 +139,26 @@ def nodes(tree: Any) -> Iterator[Any]:
 
 
 def mutants(tree: Path, path: Path) -> Iterator[list[Mutant]]:
-    """Yield, for each place of a file, the changes that can be made there."""
+    """Yield, for each point of a file, the changes that can be made there."""
     source = path.read_bytes()
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
 
-    def place(node: Any) -> tuple[int, int]:
+    def point(node: Any) -> tuple[int, int]:
         start = starts[node.lineno - 1] + node.col_offset
         return start, starts[node.end_lineno - 1] + node.end_col_offset
 
     for node in nodes(ast.parse(source)):
         found = []
-        for old, new in mutations(node, source, place):
+        for old, new in mutations(node, source, point):
             text = new if isinstance(new, str) else ast.unparse(new)
             bare = isinstance(new, (str, ast.stmt, ast.Slice, ast.Constant))
             found.append(
                 Mutant(
                     str(path.relative_to(tree)),
                     old.lineno,
-                    *place(old),
+                    *point(old),
                     text if bare else f"({text})",
                 )
             )
@@ -167,13 +167,13 @@ def mutants(tree: Path, path: Path) -> Iterator[list[Mutant]]:
 
 
 def sample(tree: Path, paths: list[Path], count: int, seed: int) -> list[Mutant]:
-    """Return mutants of places drawn at random, at most one for each place."""
+    """Return mutants of points drawn at random, at most one for each point."""
     files = sorted(
         {file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))}
     )
     rng = random.Random(seed)
-    places = [place for file in files for place in mutants(tree, file)]
-    return [rng.choice(place) for place in rng.sample(places, min(count, len(places)))]
+    points = [point for file in files for point in mutants(tree, file)]
+    return [rng.choice(point) for point in rng.sample(points, min(count, len(points)))]
 
 
 def difference(tree: Path, mutant: Mutant) -> str:

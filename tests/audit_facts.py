@@ -60,12 +60,17 @@ def arm_facts(setting: Setting, arm: str) -> Row:
     delays = [
         row["reward_time"] - row["time"] for row in rows if row.get("reward_time") is not None
     ]
+    known = [
+        row["reward_time"] - row["time"]
+        for row in rows
+        if row.get("reward_time") is not None and row.get("reward") is not None
+    ]
     timed = setting.has("reward_time")
     return {
         "rewards": len(seen),
         "missing": len(rows) - len(seen),
         "late": sum(delay > setting.late for delay in delays) if timed else None,
-        "delay": sum(delays) / max(len(seen), 1) if timed else None,
+        "delay": sum(known) / len(known) if known else None,
         "mean": mean,
         "mean_low": box[0],
         "mean_high": box[1],

@@ -50,15 +50,15 @@ def made(decisions: int, seed: int, unfair: float = 0.0) -> pd.DataFrame:
     for i in range(decisions):
         pool = rng.permutation(4)[: rng.integers(2, 5)]
         chances = (1 - unfair) * fair_probabilities(MERIT, MEANS[pool]) + unfair * (pool == pool[0])
-        slot = rng.choice(len(pool), p=chances)
-        reward = float(rng.random() < MEANS[pool[slot]])
+        position = rng.choice(len(pool), p=chances)
+        reward = float(rng.random() < MEANS[pool[position]])
         rows.append(
             {
                 "decision": i,
                 "time": float(i),
                 "candidates": NAMES[pool].tolist(),
-                "arm": NAMES[pool[slot]],
-                "propensity": chances[slot],
+                "arm": NAMES[pool[position]],
+                "propensity": chances[position],
                 "probabilities": chances.tolist(),
                 "reward": reward if rng.random() < 0.9 else None,
                 "reward_time": i + 5.0,
@@ -410,8 +410,8 @@ def tally_of(shows: Vector, sums: Vector, exposure: Vector | None) -> LogSums:
     pools = Pools(np.zeros(arms, int), np.arange(arms), np.array([shows.sum()]))
     return LogSums(
         arms=list(range(arms)), shows=shows, rewards=shows, reward_sums=sums, squares=sums,
-        exposure=exposure, inverse=None, spread=nothing, late=None, delays=nothing, least=0.0,
-        most=1.0, start=0.0, stop=0.0, pools=pools, rows=int(shows.sum()), problems={},
+        exposure=exposure, inverse=None, spread=nothing, late=None, delays=nothing,
+        delayed=nothing, least=0.0, most=1.0, start=0.0, stop=0.0, pools=pools, rows=int(shows.sum()), problems={},
     )  # fmt: skip
 
 
@@ -698,3 +698,13 @@ def test_candidates_may_be_dictionary_encoded(table: pd.DataFrame, encoding: str
     assert found.fairness_regret_per_decision == pytest.approx(
         expected.fairness_regret_per_decision, abs=1e-12
     )
+
+
+def test_a_delay_is_the_mean_of_those_that_are_known() -> None:
+    """Rows without a reward, or without its time, are not divided by."""
+    one = pd.DataFrame({"arm": ["a"] * 10, "time": 0.0, "reward": [1.0] + [None] * 9})
+    assert audit(one.assign(reward_time=5.0), MERIT).arms[0].delay == 5.0
+    times = [5.0] + [None] * 9
+    all_rewarded = one.assign(reward=1.0, reward_time=times)
+    assert audit(all_rewarded, MERIT).arms[0].delay == 5.0
+    assert audit(one.assign(reward_time=[None] * 9 + [5.0]), MERIT).arms[0].delay is None

@@ -812,8 +812,9 @@ def test_the_command_makes_a_fair_policy(csv_log: Path, capsys: pytest.CaptureFi
     capsys.readouterr()
     assert run([*fair, "--alpha", "0.1"]) == 0
     expected = capsys.readouterr().out
-    with pytest.warns(DeprecationWarning, match="level= is now alpha="):
-        assert run([*fair, "--level", "0.9"]) == 0
+    assert run([*fair, "--level", "0.9"]) == 0
+    with pytest.raises(ValueError, match="--level must be left out beside --alpha"):
+        run([*fair, "--level", "0.9", "--alpha", "0.1"])
     assert capsys.readouterr().out == expected
     assert "(90 %: " in expected
     (csv_log.parent / "wrong.json").write_text("[1, 2]")

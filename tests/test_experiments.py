@@ -241,8 +241,8 @@ class Lukewarm(NamedTuple):
 
     def probabilities(self, state, arms, contexts, rng):
         out = np.empty(len(arms))
-        for slot in range(len(arms)):
-            out[slot] = 1.0 / len(arms)
+        for position in range(len(arms)):
+            out[position] = 1.0 / len(arms)
         return out
 
     def learn(self, state, arm, context, reward):

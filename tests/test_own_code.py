@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import linecache
 import os
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import pytest
 
 from fairx import Bandit, Exponential, FairXEG, simulate
 from fairx.environments import Bernoulli
+from fairx.experiments.tasks import code_of
 
 WORLD = Bernoulli([0.3, 0.6])
 MERIT = Exponential(2)
@@ -516,10 +519,33 @@ class Locked:
     def __init__(self) -> None:
         self.lock = threading.Lock()
 
-    start, probabilities, learn = Inner.start, Flat.probabilities, Forgetful.learn
+    start, probabilities = Inner.start, Flat.probabilities
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        with self.lock:
+            state[arm] += reward
 
 
 @pytest.mark.filterwarnings("ignore:Numba cannot compile")
 def test_a_policy_that_cannot_be_copied_is_played_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="cannot be copied.*all runs share"):
         assert exposure(Locked()) == pytest.approx([0.5, 0.5])
+
+
+def test_an_edit_of_a_module_that_a_policy_imports_makes_another_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of before are not those of the edited code."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "task_policy.py").write_text("import task_helper\n" + SOURCE)
+    texts = []
+    for share in (0.9, 0.2):
+        (tmp_path / "task_helper.py").write_text(f"SHARE = {share}\n")
+        linecache.clearcache()
+        texts.append(code_of('{"kind": "task_policy:Mine"}'))
+    alone = hashlib.sha256((tmp_path / "task_policy.py").read_bytes()).hexdigest()[:12]
+    assert len({*texts, alone}) == 3
+    (tmp_path / "lone_policy.py").write_text(SOURCE)  # as it was before: old rows are found again
+    lone = hashlib.sha256(SOURCE.encode()).hexdigest()[:12]
+    assert code_of('{"kind": "lone_policy:Mine"}') == lone

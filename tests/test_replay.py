@@ -99,14 +99,18 @@ def by_hand(policy: Any, log: Any, judge: Any, rounds: int, seed: int) -> dict[s
             normals_of_round(keys.policy, event, draws, normals)
             policy.propose(state, arms, shown, normals, np.empty(work), deployed)
             chance = uniform(keys.choice, event)
-        slot = min(int(np.searchsorted(np.cumsum(deployed), chance, side="right")), arms.size - 1)
-        if arms[slot] != log.displayed[event]:
+        position = min(
+            int(np.searchsorted(np.cumsum(deployed), chance, side="right")), arms.size - 1
+        )
+        if arms[position] != log.displayed[event]:
             continue
-        policy.absorb(state, int(arms[slot]), shown[slot], log.rewards[event], np.empty(work))
+        policy.absorb(
+            state, int(arms[position]), shown[position], log.rewards[event], np.empty(work)
+        )
         means = log.means[arms] + shown @ log.parameter
         totals += oracles.regrets(oracles.fair(judge, means), deployed, means)
         exposure[arms] += deployed
-        pulls[arms[slot]] += 1
+        pulls[arms[position]] += 1
         if pulls.sum() == rounds:
             break
     return {"totals": totals, "exposure": exposure / rounds, "pulls": pulls, "events": event + 1}

@@ -36,7 +36,7 @@ def test_names_and_numbers_will_do_for_solver_and_beta() -> None:
     [
         ({"kind": "FairXUBC"}, "unknown kind 'FairXUBC': did you mean 'FairXUCB'?"),
         ({"kind": "zzz"}, "unknown kind 'zzz': choose from Affine"),
-        ({"steepness": 4}, "unknown kind 'None'"),
+        ({"steepness": 4}, "a record needs a kind, but one has only steepness"),
         ({"kind": "EG", "epsilom": 0.1}, "EG has no setting 'epsilom': did you mean 'epsilon'?"),
         ({"kind": "EG", "zzz": 0.1}, "EG has no setting 'zzz': choose from epsilon"),
         ({"kind": "LinEG", "epsilon": 0.1}, "LinEG needs a value for ridge"),

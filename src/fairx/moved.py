@@ -34,7 +34,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Let the old module answer with what the new one has."""
         new = MOVED[module.__name__]
-        warnings.warn(f"{module.__name__} is now {new}", DeprecationWarning, stacklevel=2)
+        room, _, name = new.rpartition(".")
+        words = f"{module.__name__} is now {new}: from {room} import {name}"
+        warnings.warn(words, DeprecationWarning, stacklevel=2)
         module.__getattr__ = functools.partial(getattr, importlib.import_module(new))  # type: ignore[method-assign]
 
 

@@ -27,11 +27,11 @@ class InvalidValue(ValueError):
     """
 
     def __init__(self, name: str, rule: str) -> None:
-        super().__init__(name, rule)  # both, so that it can be pickled
+        super().__init__(f"{name} must {rule}")
         self.name, self.rule = name, rule
 
-    def __str__(self) -> str:
-        return f"{self.name} must {self.rule}"
+    def __reduce__(self) -> tuple[Any, ...]:
+        return InvalidValue, (self.name, self.rule)
 
     @property
     def field(self) -> str | None:

@@ -69,24 +69,24 @@ def _ends(sums: Vector, counts: Vector, limit: float) -> Intervals:
     """Return where the evidence against an average reaches the limit, either side of the mean."""
     rates = np.concatenate([RATES, -RATES])
     weights = np.tile(1.0 / np.arange(1.0, RATES.size + 1.0), 2)
-    offered = np.log(weights / weights.sum()) + np.outer(sums, rates)
+    staked = np.log(weights / weights.sum()) + np.outer(sums, rates)
     middle = np.divide(sums, counts, out=np.full(sums.shape, 0.5), where=counts > 0)
     ends = []
     for end in (0.0, 1.0):
         inside, outside = middle.copy(), np.full(sums.shape, end)
         for _ in range(STEPS):
             half = 0.5 * (inside + outside)
-            fits = _evidence(half, offered, counts, rates) < limit
+            fits = _evidence(half, staked, counts, rates) < limit
             inside, outside = np.where(fits, half, inside), np.where(fits, outside, half)
         ends.append(np.where(counts > 0, outside, end))
     return Intervals(*ends)
 
 
-def _evidence(averages: Vector, offered: Matrix, counts: Vector, rates: Vector) -> Vector:
+def _evidence(averages: Vector, staked: Matrix, counts: Vector, rates: Vector) -> Vector:
     """Return the logarithm of the mean bet against each average."""
     with np.errstate(divide="ignore"):  # an average of 1 or 0 can be impossible
         owed = np.log1p(np.outer(averages, np.expm1(rates)))
-    gains = offered - counts[:, None] * owed
+    gains = staked - counts[:, None] * owed
     top = gains.max(axis=1)
     found: Vector = top + np.log(np.exp(gains - top[:, None]).sum(axis=1))
     return found

@@ -48,10 +48,10 @@ def described(
 ) -> tuple[Arm, ...]:
     """Return what is known of each arm's rewards."""
     low, high = _delta(sums, merit, merits)
-    counts = np.maximum(sums.rewards, 1)
     nothing = [None] * len(sums.arms)
     late = nothing if sums.late is None else sums.late.astype(np.int64).tolist()
-    delays = nothing if sums.late is None else (sums.delays / counts).tolist()
+    known = zip(sums.delays.tolist(), sums.delayed.tolist(), strict=True)
+    delays = [total / number if number else None for total, number in known]
     columns = (
         sums.rewards.astype(np.int64).tolist(),
         (sums.shows - sums.rewards).astype(np.int64).tolist(),

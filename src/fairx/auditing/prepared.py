@@ -19,7 +19,9 @@ SELECT arm, pool, problem, count(*) AS shows, count(reward) AS rewards, sum(rewa
   sum(reward * reward) AS squares, min(reward) AS least, max(reward) AS most,
   sum(1 / propensity) AS inverse, sum((1 - propensity) / propensity / propensity) AS spread,
   min(time) AS start, max(time) AS stop,
-  sum(reward_time - time) AS delays, count(*) FILTER (reward_time - time > ?) AS late
+  sum(reward_time - time) FILTER (reward IS NOT NULL) AS delays,
+  count(reward_time - time) FILTER (reward IS NOT NULL) AS delayed,
+  count(*) FILTER (reward_time - time > ?) AS late
 FROM checked GROUP BY arm, pool, problem
 """
 USED = """
@@ -31,15 +33,15 @@ SELECT *, row_number() OVER (ORDER BY pool) - 1 AS pool_number FROM (
 NUMBERED = """
 CREATE OR REPLACE TEMP TABLE numbered AS
 SELECT arm, row_number() OVER (ORDER BY arm) - 1 AS arm_number
-FROM (SELECT arm FROM cells WHERE problem = 0 UNION {members})
+FROM (SELECT arm FROM cells WHERE problem = 0 UNION {others})
 """
-OFFERED = "SELECT unnest(arms) AS arm FROM pools SEMI JOIN used USING (pool)"
+CANDIDATES = "SELECT unnest(arms) AS arm FROM pools SEMI JOIN used USING (pool)"
 PROBLEMS = "SELECT problem, sum(shows)::BIGINT AS rows FROM cells GROUP BY problem"
 BY_ARM = """
 SELECT arm_number, sum(shows) AS shows, sum(rewards) AS rewards, sum(sums) AS sums,
   sum(squares) AS squares, min(least) AS least, max(most) AS most, sum(inverse) AS inverse,
   sum(spread) AS spread, min(start) AS start, max(stop) AS stop, sum(delays) AS delays,
-  sum(late) AS late
+  sum(delayed) AS delayed, sum(late) AS late
 FROM cells JOIN numbered USING (arm) WHERE problem = 0 GROUP BY arm_number
 """
 EXPOSURE = """
@@ -121,7 +123,7 @@ def prepared(log: Log, late: float) -> Prepared:
     """Make the tables; rewards that take longer than `late` are counted as such."""
     log.connection.execute(CELLS, [late])
     log.connection.execute(USED)
-    offered = OFFERED if "candidates" in log.columns else "SELECT arm FROM cells WHERE false"
-    log.connection.execute(NUMBERED.format(members=offered))
+    others = CANDIDATES if "candidates" in log.columns else "SELECT arm FROM cells WHERE false"
+    log.connection.execute(NUMBERED.format(others=others))
     arms = log.query("SELECT arm FROM numbered ORDER BY arm_number")["arm"].tolist()
     return Prepared(log, arms)

@@ -48,9 +48,9 @@ def _by_probabilities(sums: LogSums, expected: Vector, alpha: float) -> SampleRa
 
 def _by_propensities(sums: LogSums, inverse: Vector, alpha: float) -> SampleRatio:
     pools, arms = sums.pools, len(sums.arms)
-    offered = summed(pools.arm, pools.decisions[pools.pool], arms)
-    spread = np.sqrt(np.maximum(sums.spread, 1e-12 * offered**2))
-    chances = ndtr((offered - inverse) / np.where(spread > 0, spread, 1.0)) * arms
+    candidacies = summed(pools.arm, pools.decisions[pools.pool], arms)
+    spread = np.sqrt(np.maximum(sums.spread, 1e-12 * candidacies**2))
+    chances = ndtr((candidacies - inverse) / np.where(spread > 0, spread, 1.0)) * arms
     named = tuple(sums.arms[i] for i in np.flatnonzero(chances < alpha))
     method = "propensities too small, by the normal limit, one look"
     return SampleRatio(method, float(min(1.0, chances.min())), named)

@@ -30,7 +30,8 @@ class LogSums(NamedTuple):
     inverse: Vector | None  # the sum of 1 / propensity, where that was logged
     spread: Vector  # and its variance
     late: Vector | None
-    delays: Vector
+    delays: Vector  # from decision to reward, summed where both times are known
+    delayed: Vector  # and how many they are
     least: float  # the lowest and highest reward
     most: float
     start: float  # the first and last time
@@ -62,6 +63,7 @@ def log_sums(tables: Prepared) -> LogSums:
         spread=column(table, "spread"),
         late=column(table, "late") if "reward_time" in log.columns else None,
         delays=column(table, "delays"),
+        delayed=column(table, "delayed"),
         least=min(_known(table, "least"), default=math.inf),
         most=max(_known(table, "most"), default=-math.inf),
         start=min(_known(table, "start"), default=math.inf),

@@ -33,7 +33,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--interval", default="normal", help="normal (default), bootstrap, sequence"
     )
-    parser.add_argument("--alpha", type=float, default=0.05, help="chance of error (0.05)")
+    parser.add_argument("--alpha", type=float, help="chance of error (0.05)")
     parser.add_argument("--level", type=float, help="the old spelling of --alpha: 1 - alpha")
     parser.add_argument(
         "--split", type=float, default=0.0, metavar="SHARE",
@@ -60,9 +60,14 @@ def run(options: argparse.Namespace) -> int:
     given = {name: getattr(options, name) for name in COLUMNS if getattr(options, name)}
     source = from_table(logs.read(options.log, given), missing=options.missing)
     policy, source, cautions = _policy(options, source)
+    alpha = 0.05 if options.alpha is None else options.alpha
+    if options.level is not None:
+        if options.alpha is not None:
+            raise ValueError("--level must be left out beside --alpha: it is 1 - alpha")
+        alpha = 1 - options.level
     found = evaluate(
-        source, policy, options.estimator, interval=options.interval, alpha=options.alpha,
-        level=options.level, max_unsupported=options.max_unsupported, seed=options.seed,
+        source, policy, options.estimator, interval=options.interval, alpha=alpha,
+        max_unsupported=options.max_unsupported, seed=options.seed,
     )  # fmt: skip
     found = found._replace(cautions=(*cautions, *found.cautions))
     _show(found)

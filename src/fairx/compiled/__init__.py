@@ -1,4 +1,4 @@
-"""The one place that knows about Numba: one source, run interpreted or compiled.
+"""The one room that knows about Numba: one source, run interpreted or compiled.
 
 Merits, policies, states and environments are *records*: named tuples with methods. Numba
 understands their fields; `compilable` teaches it their methods and `kernel` our plain functions;

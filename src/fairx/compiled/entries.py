@@ -132,7 +132,7 @@ def cache_directory() -> Path:
 
 
 def _can_write(directory: Path) -> bool:
-    """Tell whether there is a place to keep things: Numba would look for one of its own."""
+    """Tell whether things can be kept there: Numba would look for one of its own."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError:

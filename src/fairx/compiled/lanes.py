@@ -85,8 +85,8 @@ class Products:
         half = width // 2
         mask = self.ir.VectorType(self.ir.IntType(32), half)
         lower, upper = (
-            self.builder.shuffle_vector(values, values, self.ir.Constant(mask, list(places)))
-            for places in (range(half), range(half, width))
+            self.builder.shuffle_vector(values, values, self.ir.Constant(mask, list(indices)))
+            for indices in (range(half), range(half, width))
         )
         return self.folded(self.builder.fadd(lower, upper), half)
 

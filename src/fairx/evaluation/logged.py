@@ -126,6 +126,10 @@ class Logged(NamedTuple):
         """Return `all_candidates` under its old name."""
         return self.all_candidates()
 
+    def places(self) -> Indices:
+        """Return `positions` under its old name."""
+        return self.positions()
+
     def positions(self) -> Indices:
         """Return the position of the arm shown among its candidates."""
         if self.candidates is None:

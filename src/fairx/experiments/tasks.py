@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import inspect
 import json
 import re
@@ -14,6 +13,7 @@ from fairx.merit import Merit
 from fairx.version import __version__
 
 from . import problems
+from .sources import own_modules
 from .specification import Entrant, Experiment, Problem, built, described
 
 Row = dict[str, Any]
@@ -105,9 +105,12 @@ def canonical(policy: dict[str, Any]) -> str:
 
 
 def code_of(text: str) -> str:
-    """Return a digest of the modules named in a text, "" if all are ours: an edit is another task."""
+    """Return a digest of the modules named in a text, "" if all are ours: an edit is another task.
+
+    Modules of the user's that these import count too.
+    """
     modules = sorted(set(re.findall(r'"kind": "([\w.]+):', text)))
-    sources = [inspect.getsource(importlib.import_module(module)) for module in modules]
+    sources = [inspect.getsource(module) for module in own_modules(modules)]
     return hashlib.sha256("".join(sources).encode()).hexdigest()[:12] if sources else ""
 
 

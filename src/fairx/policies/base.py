@@ -62,7 +62,7 @@ class Kernel(Protocol[S_contra]):
     def absorb(
         self, state: S_contra, arm: int, context: Vector, reward: float, work: Vector
     ) -> None:
-        """Take in a reward."""
+        """Let the state learn from a reward of `arm`."""
         ...
 
 

@@ -41,7 +41,7 @@ def new_ridge(arms: int, dimension: int, ridge: float) -> Ridge:
 
 @kernel
 def regress(state: Ridge, context: Vector, reward: float, work: Vector) -> None:
-    """Take in one reward (lines 11 and 12 of Algorithm 3)."""
+    """Let the regression learn from one reward (lines 11 and 12 of Algorithm 3)."""
     d = len(context)
     turned, gain = work[:d], work[d : 2 * d]
     triangle_times(state.factor, context, turned)

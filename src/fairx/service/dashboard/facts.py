@@ -39,7 +39,7 @@ class Judged(NamedTuple):
         return {kind: counts[kind] for kind in ("under", "over", "unclear")}
 
 
-class Offered(NamedTuple):
+class Candidacies(NamedTuple):
     """The audit, and in how many of its decisions each arm was on offer, by the arm's number."""
 
     judged: Judged

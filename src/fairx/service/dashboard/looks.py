@@ -13,7 +13,7 @@ from fairx.store.candidacies import candidacies
 from fairx.store.errors import NotFound, Unavailable
 from fairx.store.snapshots import Snapshot
 
-from .facts import Counted, Judged, Offered
+from .facts import Candidacies, Counted, Judged
 
 PATIENCE = 1.5  # seconds that a list of experiments waits for numbers
 
@@ -24,12 +24,12 @@ class Looks:
     def __init__(self, runtime: Runtime, audits: Audits) -> None:
         self._runtime, self._audits = runtime, audits
         self.counts, self.judged = Cache(self._count), Cache(self._judge)
-        self.offers = Cache(self._offer)
+        self.candidacies = Cache(self._count_candidacies)
 
     async def over(self, snapshots: list[Snapshot]) -> None:
         """Find out as much as there is time for, what is oldest first."""
         there = {decider.snapshot.experiment.id for decider in self._runtime.deciders.values()}
-        for cache in (self.counts, self.judged, self.offers):
+        for cache in (self.counts, self.judged, self.candidacies):
             cache.forget_others(there)
         end = asyncio.get_running_loop().time() + PATIENCE
         try:
@@ -53,10 +53,10 @@ class Looks:
         except (FairxError, ValueError) as error:  # what the API answers with 409 or 422
             return Judged(None, str(error))
 
-    async def _offer(self, snapshot: Snapshot) -> Offered:
+    async def _count_candidacies(self, snapshot: Snapshot) -> Candidacies:
         judged = await self.judged.of(snapshot)
         if judged.audit is None:
-            return Offered(judged, [])
+            return Candidacies(judged, [])
         rows, newest = judged.audit.rows, self._runtime.decider(snapshot.experiment.name).snapshot
         found = await self._runtime.read(lambda database: candidacies(database, newest, rows))
-        return Offered(judged, found.astype(int).tolist())
+        return Candidacies(judged, found.astype(int).tolist())

@@ -77,13 +77,13 @@ class _Pages:
         number = {arm.name: number for number, arm in enumerate(snapshot.arms)}.get(name)
         if number is None:
             raise NotFound(f"arm {name!r} does not exist in {snapshot.experiment.name!r}")
-        judged, times = await self._looks.offers.of(snapshot)
+        judged, times = await self._looks.candidacies.of(snapshot)
         counted = await self._looks.counts.of(snapshot)
         if number >= len(counted.status.arms):
             raise NotFound(f"arm {name!r} is new: try again in a few seconds")
         row = facts.rows(counted.status, judged.audit)[number]
-        offers = times[number] if row.line else 0
-        about = _about(snapshot, counted, judged) | {"row": row, "offers": offers}
+        candidacies = times[number] if row.line else 0
+        about = _about(snapshot, counted, judged) | {"row": row, "candidacies": candidacies}
         return await self._page(request, "arm.html", about)
 
     async def static(self, request: Request) -> Response:
