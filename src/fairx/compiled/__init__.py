@@ -10,7 +10,7 @@ from .entries import Entry, cache_directory, direct, entry, interpreted
 from .keys import is_our_code
 from .lowering import code_of, is_our_class, lowered
 from .records import changed, record
-from .teaching import compilable, kernel, load, outlined, vector_kernel
+from .teaching import compilable, kernel, load, outlined, spliced, vector_kernel
 
 __all__ = [
     "Entry",
@@ -29,5 +29,6 @@ __all__ = [
     "outlined",
     "own_copy",
     "record",
+    "spliced",
     "vector_kernel",
 ]

@@ -53,6 +53,13 @@ def kernel(function: F) -> F:
     return function
 
 
+def spliced(function: F) -> F:
+    """Do as `kernel`, as if the body stood in the caller's source: for the innermost lines of a loop."""
+    options = OPTIONS | {"inline": "always"}
+    _declare(lambda numba: numba.extending.register_jitable(**options)(function))
+    return function
+
+
 def outlined(function: F) -> F:
     """Do as `kernel`, but without a copy in each caller: for what is long and called often."""
     _declare(lambda numba: numba.extending.register_jitable(**OPTIONS)(function))

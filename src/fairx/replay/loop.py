@@ -79,9 +79,10 @@ def replay_events(  # type: ignore[no-untyped-def]
         policy.absorb(state, arm, shown[position], world.rewards[event], tally.work)
         last = -1
         accepted += 1
-        fill_truth(world, arms, shown, tally.means[:n])
-        share(judge, tally.means[:n], tally.fair[:n])
-        add_round(tally, arms, arm, accepted)
+        fair, means = tally.fair[:n], tally.means[:n]
+        fill_truth(world, arms, shown, means)
+        share(judge, means, fair)
+        add_round(tally, n, arms, deployed, fair, means, arm, accepted)
         if accepted == rounds:
             return event + 1, accepted
     return stop, accepted

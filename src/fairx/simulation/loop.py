@@ -36,8 +36,9 @@ def play_rounds(  # type: ignore[no-untyped-def]
         arm = arms[position]
         reward = world.pay(example, arm, tally.uniforms[1, row], tally.noise[row])
         policy.absorb(state, arm, contexts[position], reward, tally.work)
+        fair, means = tally.fair[:n], tally.means[:n]
         if example != last:
-            world.fill_means(example, tally.means[:n])
-            share(judge, tally.means[:n], tally.fair[:n])
+            world.fill_means(example, means)
+            share(judge, means, fair)
             last = example
-        add_round(tally, arms, arm, t + 1)
+        add_round(tally, n, arms, deployed, fair, means, arm, t + 1)

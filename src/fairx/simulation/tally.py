@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairx.compiled import kernel
+from fairx.compiled import spliced
 from fairx.numerics.streams import BLOCK
 from fairx.types import Indices, Matrix, Vector
 
@@ -50,14 +50,12 @@ def new_tally(marks: Indices, arms: int, normals: int, work: int) -> Tally:
     )
 
 
-@kernel
-def add_round(tally: Tally, arms: Indices, played: int, rounds: int) -> None:
-    """Add the regret and exposure of one round, in which `played` was; `rounds` include it.
-
-    What was deployed, what is fair and the true means are in the tally, one for each arm on offer.
-    """
-    n = len(arms)
-    fair, deployed, means = tally.fair[:n], tally.deployed[:n], tally.means[:n]
+@spliced
+def add_round(
+    tally: Tally, n: int, arms: Indices, deployed: Vector, fair: Vector, means: Vector, played: int,
+    rounds: int,
+) -> None:  # fmt: skip
+    """Add the regret and exposure of one round, in which `played` was; `rounds` include it."""
     for i in range(n):
         gap = fair[i] - deployed[i]
         tally.fairness[i] += abs(gap)
