@@ -309,10 +309,10 @@ def test_each_arm_has_a_page_with_the_apis_numbers(busy: Service) -> None:
     counts = {each["arm"]: each for each in status["arms"]}
     for line, arm in zip(audit["lines"], audit["arms"], strict=True):
         page = busy.page(arm_link("songs", line["arm"]))
-        offers = sum(line["arm"] in row["candidates"] for row in mature)
-        assert line["shows"] <= offers
-        expected = line | arm | {"offers": offers}
-        check(page.of("numbers"), expected, "offers", "shows", *LINE[:-2], *MEAN)
+        candidacies = sum(line["arm"] in row["candidates"] for row in mature)
+        assert line["shows"] <= candidacies
+        expected = line | arm | {"candidacies": candidacies}
+        check(page.of("numbers"), expected, "candidacies", "shows", *LINE[:-2], *MEAN)
         check(page.of("counts"), counts[line["arm"]], *COUNTS)
         assert line["arm"] in page.texts["h1"]
         others = "".join(value for key, value in page.texts.items() if key != "nav")
@@ -481,7 +481,7 @@ def test_contexts_and_what_must_be_shown(service: Service) -> None:
     assert "depend on contexts" in page.texts["main"]
     assert "not on offer" in page.texts["arms"]
     assert "not learned from, if it was shown" in page.texts["main"]
-    assert service.page("/experiments/news/arms/a").of("numbers")["offers"] == "20"
+    assert service.page("/experiments/news/arms/a").of("numbers")["candidacies"] == "20"
     assert "Not on offer" in service.page("/experiments/news/arms/c").texts["reason"]
 
 
@@ -497,8 +497,8 @@ def test_pages_of_a_store_on_postgresql(database_url: str) -> None:
         service.post("/shop/rewards", {"rewards": rewards})
         service.settle("shop", 14)
         assert service.page("/experiments/shop").of("numbers")["mature"] == "14"
-        for arm, offers in (("a", "14"), ("b", "5"), ("c", "14")):
-            assert service.page(f"/experiments/shop/arms/{arm}").of("numbers")["offers"] == offers
+        for arm, candidacies in (("a", "14"), ("b", "5"), ("c", "14")):
+            assert service.page(f"/experiments/shop/arms/{arm}").of("numbers")["candidacies"] == candidacies
 
 
 def test_many_arms(service: Service) -> None:

@@ -105,9 +105,9 @@ def _worded(error: Exception) -> Exception:
     Examples
     --------
     >>> _worded(ValueError("Expected `float`, got `str` - at `$.rewards[0].reward`"))
-    InvalidValue('rewards[0].reward', 'be float, not str')
+    InvalidValue('rewards[0].reward must be float, not str')
     >>> _worded(ValueError("Object missing required field `key`"))
-    InvalidValue('key', 'be given')
+    InvalidValue('key must be given')
     """
     said, _, path = str(error).partition(" - at `$")
     for pattern, inside, rule in WORDS:
