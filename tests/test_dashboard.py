@@ -498,7 +498,10 @@ def test_pages_of_a_store_on_postgresql(database_url: str) -> None:
         service.settle("shop", 14)
         assert service.page("/experiments/shop").of("numbers")["mature"] == "14"
         for arm, candidacies in (("a", "14"), ("b", "5"), ("c", "14")):
-            assert service.page(f"/experiments/shop/arms/{arm}").of("numbers")["candidacies"] == candidacies
+            assert (
+                service.page(f"/experiments/shop/arms/{arm}").of("numbers")["candidacies"]
+                == candidacies
+            )
 
 
 def test_many_arms(service: Service) -> None:
