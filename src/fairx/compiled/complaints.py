@@ -54,8 +54,9 @@ def _located(text: str) -> tuple[str, str]:
     blamed = next(blames, None)
     if blamed is None:
         return "", text
-    code = blamed["code"].strip().splitlines()[-1].strip()
-    where = f"{Path(blamed['file']).name}, line {blamed['line']}, `{code}`"
+    where = f"{Path(blamed['file']).name}, line {blamed['line']}"
+    if not blamed["file"].startswith("<"):  # of code without a file, Numba shows another line
+        where += f", `{blamed['code'].strip().splitlines()[-1].strip()}`"
     return where, _said(text[: blamed.start()])
 
 

@@ -168,7 +168,8 @@ def python_function(value: Any) -> Any:
 
 def is_dispatcher(value: Any) -> bool:
     """Tell whether a value is a function compiled by Numba, without asking the value."""
-    return type(value).__module__.startswith("numba.") and hasattr(type(value), "inspect_llvm")
+    kind = type(value)
+    return kind.__module__.startswith("numba.") and hasattr(kind, "get_call_template")
 
 
 def is_our_code(value: Any) -> bool:
