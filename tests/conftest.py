@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 # A shell has what it starts in the background ignore interruptions, and children inherit that:
 # the tests of Ctrl-C would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A busy machine is slow, not wrong.
+settings.register_profile("fairx", deadline=None)
+settings.load_profile("fairx")
 
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 FLAGS = (

@@ -102,15 +102,15 @@ def _twin(kind: Any) -> Any:
 
 
 @functools.cache  # the same class each time, or pickle would not write it by its name
-def _blank(name: str, *fields: str) -> Any:
-    """Return a class that pickle finds by its name in this module, as the disk cache needs it."""
-    kind: Any = namedtuple(name, fields or ["empty"])  # type: ignore[misc]
-    kind.__module__ = __name__
-    return kind
+def _blank(name: str) -> Any:
+    return namedtuple(name, ["empty"])
 
 
 def __getattr__(name: str) -> Any:
-    """Return a twin by its name; a blank one where the cache knows code that is not played here."""
+    """Return a twin by its name, as pickle asks for those in the disk cache; or a blank one.
+
+    A blank stands for code that the cache knows and this process does not play.
+    """
     if not re.search(r"_[0-9a-f]{16}$", name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _twins.get(name) or _blank(name)
