@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from cases import ENVIRONMENTS, MERITS, POLICIES, contexts, name
 
-from fairx import Bandit, FairXLinTS, FairXTS, Logged, environments, simulate
+from fairx import Bandit, FairXLinTS, FairXTS, Logged, Result, environments, simulate
 
 FILE = Path(__file__).parent / "digests.json"
 ROUNDS = 300
@@ -165,7 +165,9 @@ def served() -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as lists, texts and exact numbers."""
+    """Return a value as lists, texts and exact numbers; of a result, what it had at first."""
+    if isinstance(value, Result):
+        value = value[:5]
     if isinstance(value, np.ndarray):
         return [
             str(value.dtype.kind),

@@ -12,7 +12,7 @@ from fairx import TS, Exponential, FairXTS, fair_probabilities, simulate
 from fairx.environments import Bernoulli
 from fairx.experiments.outcome import Curve, Outcome, Panel, Tried
 from fairx.experiments.specification import Experiment, Problem
-from fairx.simulation import Result
+from fairx.simulation import Provenance, Result
 from fairx.types import Matrix
 
 LABELS = [762, 1038, 983, 862, 722, 597, 428, 480, 178, 253, 289, 1816, 1799, 34]
@@ -54,7 +54,19 @@ def result(made: Made, exposure: Matrix | None = None, runs: int = RUNS) -> Resu
     time = ROUNDS / ROUNDS[-1]
     shown = np.full((runs, len(MEANS)), 1 / len(MEANS)) if exposure is None else exposure
     fairness = made.fairness * time**made.exponent * factor
-    return Result(ROUNDS, fairness, made.reward * time * factor, shown, shown * ROUNDS[-1])
+    return Result(
+        rounds=ROUNDS,
+        fairness_regret=fairness,
+        reward_regret=made.reward * time * factor,
+        exposure=shown,
+        pulls=shown * ROUNDS[-1],
+        best_arm_regret=fairness,
+        reward_earned=fairness,
+        exposure_curves=None,
+        measures={},
+        runs=np.arange(runs),
+        provenance=Provenance("made up", "nowhere", "none", 1, int(ROUNDS[-1]), "0"),
+    )
 
 
 def panel(makes: Mapping[str, Made], steepness: float = 10, runs: int = RUNS) -> Panel:

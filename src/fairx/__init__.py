@@ -30,7 +30,7 @@ from .policies import (
     Uniform,
 )
 from .replay import UniformLog, replay
-from .simulation import Result, Summary, simulate
+from .simulation import Provenance, Result, Round, Summary, simulate
 from .version import __version__ as __version__
 
 _keep_old_names()
@@ -68,8 +68,10 @@ __all__ = [
     "OptimalFair",
     "PiecewiseLinear",
     "Power",
+    "Provenance",
     "Result",
     "RewardGiven",
+    "Round",
     "Summary",
     "Uniform",
     "UniformLog",

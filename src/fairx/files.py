@@ -1,16 +1,23 @@
-"""Files that are written whole or not at all, and outlive a power cut."""
+"""Files that are written whole or not at all, and outlive a power cut; archives without pickle."""
 
 from __future__ import annotations
 
+import json
 import os
 import uuid
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+import numpy as np
+import numpy.typing as npt
+
+from fairx.errors import BrokenFile
+
+ARCHIVE_VERSION = 1
 UNFINISHED = ".unfinished-"
 # All that reading a truncated or foreign archive of arrays has been seen to raise.
 UNREADABLE = (
@@ -56,3 +63,38 @@ def sync_directory(directory: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def write_archive(
+    path: str | os.PathLike[str],
+    kind: str,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, npt.NDArray[Any]],
+) -> None:
+    """Replace `path` by plain settings and arrays, in one step, safe against a crash at any moment."""
+    text = json.dumps({"format": f"fairx {kind}", "version": ARCHIVE_VERSION, **header})
+    parts: dict[str, Any] = {"header": np.frombuffer(text.encode(), np.uint8), **arrays}
+    with replaced(path) as file:
+        np.savez(file, **parts)
+
+
+def read_archive(
+    path: str | os.PathLike[str], kind: str
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Return what `write_archive` wrote, or say why it cannot."""
+    try:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays.pop("header").tobytes())
+    except FileNotFoundError:
+        raise
+    except UNREADABLE as error:
+        raise BrokenFile(f"{path} is not a saved {kind}, or is truncated ({error})") from error
+    if not isinstance(header, dict) or header.get("format") != f"fairx {kind}":
+        raise BrokenFile(f"{path} is not a saved {kind}")
+    if header.get("version") != ARCHIVE_VERSION:
+        found = header.get("version")
+        raise BrokenFile(
+            f"{path} has version {found!r}, but this fairx reads version {ARCHIVE_VERSION}"
+        )
+    return header, arrays

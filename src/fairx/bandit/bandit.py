@@ -12,13 +12,16 @@ import numpy.typing as npt
 
 from fairx import rules
 from fairx.errors import BrokenFile, RewardGiven, UnknownArm, UnknownDecision
+from fairx.files import read_archive, write_archive
 from fairx.moved import renamed
 from fairx.policies import Policy
 from fairx.settings import KINDS, build, describe
+from fairx.texts import short, table
 from fairx.types import Indices, Vector
 
-from . import archive
 from .engine import Engine
+
+KIND = "bandit"  # of file
 
 
 class Decision(NamedTuple):
@@ -30,6 +33,24 @@ class Decision(NamedTuple):
     probabilities: Vector  # of all arms on offer, in the order of `arms`
     arms: tuple[Any, ...]
     context: Vector  # of the arm
+
+    def __repr__(self) -> str:
+        among = f"among {len(self.arms)} arms"
+        return (
+            f"Decision({self.id}: arm {self.arm!r} with probability {self.probability:.4g} {among})"
+        )
+
+
+def _decision_page(decision: Decision) -> str:
+    """Return what a notebook shows of a decision: the likeliest arms first."""
+    order = np.argsort(-decision.probabilities, kind="stable")[:10]
+    rows = [(str(decision.arms[i]), f"{decision.probabilities[i]:.4g}") for i in order]
+    left = len(decision.arms) - len(rows)
+    rows += [("…", f"{left} more")] if left else []
+    return table(f"decision {decision.id}: {decision.arm}", rows)
+
+
+Decision._repr_html_ = _decision_page  # type: ignore[attr-defined]
 
 
 class Bandit:
@@ -83,6 +104,23 @@ class Bandit:
         self._pending: dict[int, tuple[int, Vector]] = {}
         self._made = 0
         self._list_arms()
+
+    def __repr__(self) -> str:
+        return f"Bandit({', '.join(f'{name}: {text}' for name, text in self._told())})"
+
+    def _repr_html_(self) -> str:
+        return table("Bandit", self._told())
+
+    def _told(self) -> list[tuple[str, str]]:
+        with self._lock:
+            return [
+                ("policy", short(self.policy)),
+                ("arms", short(list(self.arms))),
+                ("dimension", str(self.dimension)),
+                ("decisions", str(self._made)),
+                ("pending", str(len(self._pending))),
+                ("seed", str(self.seed)),
+            ]
 
     @property
     def arms(self) -> tuple[Any, ...]:
@@ -205,12 +243,12 @@ class Bandit:
             arrays["pending_arms"] = np.array([arm for arm, _ in self._pending.values()], np.int64)
             contexts = [context for _, context in self._pending.values()]
             arrays["pending_contexts"] = np.array(contexts).reshape(len(contexts), self.dimension)
-            archive.write(path, header, arrays)
+            write_archive(path, KIND, header, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy[Any] | None = None) -> Bandit:
         """Read what `save` wrote; `policy` is needed where it is not ours or holds a function."""
-        header, arrays = archive.read(path)
+        header, arrays = read_archive(path, KIND)
         try:
             found = _ours(header["policy"]) if policy is None else policy
             bandit = cls(found, header["arms"], header["dimension"], seed=header["seed"])

@@ -7,13 +7,14 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 
 from .copying import own_copy
 from .entries import Entry, cache_directory, direct, entry, interpreted
-from .keys import is_our_code
+from .keys import Key, is_our_code
 from .lowering import code_of, is_our_class, lowered
 from .records import changed, record
 from .teaching import compilable, kernel, load, outlined, spliced, vector_kernel
 
 __all__ = [
     "Entry",
+    "Key",
     "cache_directory",
     "changed",
     "code_of",

@@ -37,8 +37,10 @@ def lowered(value: Any) -> Any:
     if not hasattr(value, "_fields"):
         return tuple(map(lowered, value))
     kind: Any = type(value)
-    made = kind if is_our_class(kind) else _twin(kind)
-    return made._make([lowered(part) for part in as_declared(value)] or [True])
+    parts = [lowered(part) for part in as_declared(value)]
+    if is_our_class(kind):  # texts are for people: none of our code reads one
+        return kind._make([None if isinstance(part, str) else part for part in parts])
+    return _twin(kind)._make(parts or [True])
 
 
 def is_ours(value: Any) -> bool:
@@ -76,8 +78,8 @@ def is_our_class(kind: Any) -> bool:
         is_our_code(kind)
         and all(
             is_our_code(method)
-            for method in vars(kind).values()
-            if isinstance(method, FunctionType) and not method.__name__.startswith("_")
+            for name, method in vars(kind).items()
+            if isinstance(method, FunctionType) and not name.startswith("_")
         )
     )
 

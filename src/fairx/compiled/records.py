@@ -8,11 +8,13 @@ from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
+from fairx.texts import record_table, short
+
 R = TypeVar("R")
 
 
 def record(cls: type[R]) -> type[R]:
-    """Make a named tuple cast whole numbers given for float fields, then check itself.
+    """Make a named tuple cast whole numbers given for float fields, check itself, and print short.
 
     The cast is not cosmetic: compiled `2**-2` of whole numbers is not 0.25. A record that has a
     method `checked` becomes what that returns, when it is made and when it is replaced.
@@ -25,6 +27,8 @@ def record(cls: type[R]) -> type[R]:
 
     checked.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
     cls.__new__ = checked  # type: ignore[method-assign, assignment]
+    cls.__repr__ = lambda self: short(self)  # type: ignore[method-assign]
+    cls._repr_html_ = record_table  # type: ignore[attr-defined]
     cls._replace = lambda self, /, **fields: cls(**(self._asdict() | fields))  # type: ignore[attr-defined]
     return cls
 

@@ -8,6 +8,8 @@ import time
 from types import TracebackType
 from typing import Self
 
+from fairx.simulation.bars import bar, is_watched
+
 LINE_SECONDS = 10.0
 
 
@@ -15,15 +17,13 @@ class Progress:
     """Counts the rounds and runs of one stage, from any thread."""
 
     def __init__(self, name: str, runs: int, rounds: int) -> None:
-        from tqdm import tqdm
-
         self.name, self.runs, self.rounds = name, runs, rounds
         self.runs_done = self.rounds_done = 0
         self.lock = threading.Lock()
         self.started = self.told = time.monotonic()
-        self.live = sys.stderr.isatty()
-        self.bar = tqdm(
-            total=rounds, desc=name, disable=not self.live, leave=False, file=sys.stderr,
+        self.live = is_watched()
+        self.bar = bar(
+            total=rounds, desc=name, disable=not self.live, leave=False,
             unit=" rounds", unit_scale=True, postfix=f"0 of {runs} runs", dynamic_ncols=True,
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ from .tasks import Row
 
 NUMBERS = ("rounds", "seed", "run")
 COUNTS = ("checkpoints", "pulls")
-CURVES = ("fairness_regret", "reward_regret", "exposure")
+CURVES = ("fairness_regret", "reward_regret", "exposure", "best_arm_regret", "reward_earned")
 TEXTS = ("key", "settings", "data", "part", "policy", "merit", "version", "checksum")
 SCHEMA = pa.schema(
     [(name, pa.string()) for name in TEXTS]

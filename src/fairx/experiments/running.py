@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from fairx.merit import Merit, check_conditions
 from fairx.policies.base import inner_form
-from fairx.simulation import Result
+from fairx.simulation import Provenance, Result
 
 from . import problems
 from .execution import Player
@@ -146,16 +147,33 @@ def _curve(
 
 
 def _result(found: Sequence[Row]) -> Result:
-    def column(name: str) -> Any:
-        return np.array([row[name] for row in found])
+    marks = np.array(found[0]["checkpoints"])
+
+    def column(name: str) -> Any:  # rows of before 0.2 lack some: what is not known is not a number
+        unknown = np.full(marks.size, np.nan)
+        return np.array([row[name] if len(row[name]) else unknown for row in found])
 
     return Result(
-        rounds=np.array(found[0]["checkpoints"]),
+        rounds=marks,
         fairness_regret=column("fairness_regret"),
         reward_regret=column("reward_regret"),
         exposure=column("exposure"),
         pulls=column("pulls"),
+        best_arm_regret=column("best_arm_regret"),
+        reward_earned=column("reward_earned"),
+        exposure_curves=None,  # a sweep of thousands of runs fits into memory
+        measures={},
+        runs=np.array([row["run"] for row in found]),
+        provenance=_provenance(found[0]),
     )
+
+
+def _provenance(row: Row) -> Provenance:
+    settings = json.loads(row["settings"])
+    problem = json.dumps([settings["problem"], row["part"], row["checksum"]], sort_keys=True)
+    judge, code = row["merit"], settings.get("code", "")
+    policy = f"{row['policy']} #{code}" if code else row["policy"]
+    return Provenance(policy, problem, judge, row["seed"], row["rounds"], row["version"])
 
 
 def _std(values: Any) -> float:

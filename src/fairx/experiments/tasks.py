@@ -153,4 +153,6 @@ def play(
         "reward_regret": result.reward_regret[0],
         "exposure": result.exposure[0],
         "pulls": result.pulls[0],
+        "best_arm_regret": result.best_arm_regret[0],
+        "reward_earned": result.reward_earned[0],
     }

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairx.compiled import record
 from fairx.numerics.elementary import log
+from fairx.texts import short
 
 from .base import GRID, searched_peak
 from .closed_form import TINY
@@ -24,6 +25,13 @@ class Custom(NamedTuple):
     Numba compiles it into the loops where it can; where it cannot, the loops run interpreted
     and a warning says so.
 
+    Parameters
+    ----------
+    function
+        Of the mean reward; positive, and not decreasing.
+    name
+        What figures and tables call it; by default, the name of the function.
+
     Notes
     -----
     The slope is a central difference, gamma and L are read off a grid, and the optimistic step
@@ -35,9 +43,12 @@ class Custom(NamedTuple):
     >>> merit = Custom(lambda mean: 1.0 + mean * mean)
     >>> round(merit.log(1.0), 6), round(merit.log_slope(1.0), 6)
     (0.693147, 1.0)
+    >>> Custom(lambda mean: 1.0 + mean * mean, name="bowl")
+    Custom(function=bowl)
     """
 
     function: Callable[[float], float]
+    name: str = ""
 
     def checked(self) -> Custom:
         """Refuse what cannot be called."""
@@ -74,3 +85,8 @@ class Custom(NamedTuple):
     def peak(self, low: float, high: float, level: float) -> float:
         """Search the interval."""
         return searched_peak(self, low, high, level)
+
+
+@short.register(Custom)
+def _(value: Custom) -> str:
+    return f"Custom(function={value.name or short(value.function)})"

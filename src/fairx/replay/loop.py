@@ -10,7 +10,7 @@ from fairx.compiled import entry, kernel
 from fairx.exposure import choose, share
 from fairx.numerics.linear_algebra import times
 from fairx.numerics.streams import BLOCK, Streams, fill_normals, fill_uniforms
-from fairx.simulation.tally import Tally, add_round
+from fairx.simulation.tally import Tally, add_round, lead
 from fairx.types import Indices, Matrix, Vector
 
 
@@ -49,7 +49,7 @@ def fill_truth(world: LogWorld, arms: Indices, contexts: Matrix, out: Vector) ->
 
 @entry
 def replay_events(  # type: ignore[no-untyped-def]
-    policy, state, world: LogWorld, judge, keys: Streams, tally: Tally, contexts: Matrix,
+    policy, state, world: LogWorld, judge, measures, keys: Streams, tally: Tally, contexts: Matrix,
     steady: bool, accepted: int, rounds: int, start: int, stop: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Read the events from `start`, a multiple of the block, to `stop` or to the last round.
@@ -76,13 +76,15 @@ def replay_events(  # type: ignore[no-untyped-def]
         arm = arms[position]
         if arm != world.displayed[event]:
             continue
-        policy.absorb(state, arm, shown[position], world.rewards[event], tally.work)
+        reward = float(world.rewards[event])
+        policy.absorb(state, arm, shown[position], reward, tally.work)
         last = -1
         accepted += 1
         fair, means = tally.fair[:n], tally.means[:n]
         fill_truth(world, arms, shown, means)
         share(judge, means, fair)
-        add_round(tally, n, arms, deployed, fair, means, arm, accepted)
+        measures.note_round(tally, arms, deployed, fair, means, position, reward)
+        add_round(tally, n, arms, deployed, fair, means, arm, lead(fair, means), reward, accepted)
         if accepted == rounds:
             return event + 1, accepted
     return stop, accepted

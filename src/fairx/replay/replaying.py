@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from fairx.policies import Policy
 from fairx.policies.base import inner_form, started
 from fairx.simulation import Result
 from fairx.simulation.careful import compiled_loop, loop_of_run
+from fairx.simulation.measures import Round, measures_of
+from fairx.simulation.provenance import provenance
 from fairx.simulation.runs import (
     Watch,
     check_merits,
@@ -55,6 +58,7 @@ def replay(
     rounds: int | None = None,
     runs: int | Sequence[int] = 1,
     checkpoints: int | Sequence[int] = 200,
+    measures: Mapping[str, Callable[[Round], float]] = MappingProxyType({}),
     jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Replayed:
@@ -76,7 +80,7 @@ def replay(
         The merit that says what would have been fair.
     rounds
         How many to accept; by default `log.horizon()`, which practically every run reaches.
-    runs, seed, checkpoints, jobs, progress
+    runs, seed, checkpoints, measures, jobs, progress
         As in `simulate`: run i is a function of (seed, i) alone, and rounds are accepted rounds.
 
     Notes
@@ -100,9 +104,11 @@ def replay(
     rounds = log.horizon() if rounds is None else rules.count("rounds", rounds)
     seed, marks = rules.count("seed", seed, low=0), checkpoint_rounds(checkpoints, rounds)
     check_merits(policy, judge, log)
-    kernel = inner_form(policy)
-    found = [_Run(kernel, log, judge, marks, seed, run) for run in run_numbers(runs)]
-    result = played(found, marks, jobs, progress)
+    records = inner_form(policy), log, judge, measures_of(measures)
+    numbers = run_numbers(runs)
+    found = [_Run(records, len(measures), marks, seed, run) for run in numbers]
+    origin = provenance(policy, log, judge, seed, rounds)
+    result = played(found, marks, jobs, progress, measures, origin)
     for run in found:
         run.check_rounds()
     return Replayed(result, np.array([run.event for run in found]))
@@ -114,10 +120,10 @@ class _Run:
     tally: Tally
 
     def __init__(
-        self, kernel: Any, log: UniformLog, judge: Any, marks: Indices, seed: int, run: int
+        self, records: tuple[Any, ...], measures: int, marks: Indices, seed: int, run: int
     ) -> None:
-        self.kernel, self.log, self.judge, self.marks = kernel, log, judge, marks
-        self.seed, self.run = seed, run
+        self.kernel, self.log, self.judge, self.measuring = records
+        self.measures, self.marks, self.seed, self.run = measures, marks, seed, run
         self.event = self.accepted = 0
 
     def begin(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -126,10 +132,10 @@ class _Run:
         rng = generator_of(self.seed, self.run, own=True)
         kernel, state = started(kernel, log.arms, log.dimension, rng)
         normals, work = kernel.needs(np.asarray(log.pools).shape[1], log.dimension)
-        self.tally, contexts = buffers(log, self.marks, normals, work)
+        self.tally, contexts = buffers(log, self.marks, normals, work, self.measures)
         # Not one that draws from a generator of its own, as a policy of others may.
         steady = normals == log.dimension == 0 and hasattr(kernel, "start")
-        records = kernel, state, log.world(), self.judge
+        records = kernel, state, log.world(), self.judge, self.measuring
         return records, (streams(self.seed, self.run), self.tally, contexts, steady)
 
     def compile(self) -> Any:

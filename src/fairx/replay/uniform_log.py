@@ -158,10 +158,13 @@ class UniformLog(NamedTuple):
         return tally.reward / weights, tally.exposure / self.expected()
 
 
-def buffers(log: UniformLog, marks: Indices, normals: int, work: int) -> tuple[Tally, Matrix]:
+def buffers(
+    log: UniformLog, marks: Indices, normals: int, work: int, measures: int = 0
+) -> tuple[Tally, Matrix]:
     """Return what a loop over the events adds up in, and room for the contexts of one event."""
     widest = np.asarray(log.pools).shape[1]
-    return new_tally(marks, log.arms, normals, work), np.empty((widest, log.dimension))
+    tally = new_tally(marks, log.arms, normals, work, measures)
+    return tally, np.empty((widest, log.dimension))
 
 
 def _with_truth(log: Log) -> UniformLog:

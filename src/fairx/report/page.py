@@ -65,7 +65,7 @@ def _check_name(name: str) -> None:
 def _section(name: str, outcome: Outcome, folder: Path) -> dict[str, Any]:
     """Return what the template says of one outcome."""
     experiment = outcome.experiment
-    played = {repr(panel.merit) for panel in outcome.panels}
+    played = {(type(panel.merit), panel.merit) for panel in outcome.panels}
     found = rows(outcome)
     return {
         "name": name,
@@ -75,7 +75,7 @@ def _section(name: str, outcome: Outcome, folder: Path) -> dict[str, Any]:
         "rows": found,
         "edges": any(row.at_edge for row in found),
         "searches": _searches(outcome),
-        "missing": [merit_title(m) for m in experiment.merits if repr(m) not in played],
+        "missing": [merit_title(m) for m in experiment.merits if (type(m), m) not in played],
     }
 
 

@@ -1,6 +1,8 @@
 """Simulation: a policy in an environment, judged round by round, on all cores."""
 
+from .measures import Round
+from .provenance import Provenance
 from .result import Result, Summary
 from .simulating import simulate
 
-__all__ = ["Result", "Summary", "simulate"]
+__all__ = ["Provenance", "Result", "Round", "Summary", "simulate"]

@@ -12,7 +12,9 @@ from fairx.compiled import Entry, is_our_class, lowered
 from fairx.numerics.streams import BLOCK
 from fairx.policies.foreign import NotADistribution, complaint, is_distribution
 
-Records = tuple[Any, ...]  # policy, state, world, judge
+from .measures import on_trial
+
+Records = tuple[Any, ...]  # policy, state, world, judge, measures
 
 
 def compiled_loop(entry: Entry, records: Records, rest: tuple[Any, ...], end: int) -> Any:
@@ -22,10 +24,12 @@ def compiled_loop(entry: Entry, records: Records, rest: tuple[Any, ...], end: in
     first block is played interpreted, with a state that is thrown away: a read past the end of an
     array is an error there that names the line, and not a number.
     """
-    policy, _, world, _ = records
-    if not is_our_class(type(getattr(policy, "policy", policy))) or hasattr(world, "environment"):
+    policy, _, world, _, measures = records
+    theirs = not is_our_class(type(getattr(policy, "policy", policy)))
+    if theirs or hasattr(world, "environment") or hasattr(measures, "function"):
+        checked = Checked(policy), *records[1:-1], on_trial(measures)
         with contextlib.suppress(ArithmeticError):  # compiled, 1/0 is infinity
-            told(entry.interpreted, (Checked(policy), *records[1:]))(*rest, 0, min(BLOCK, end))
+            told(entry.interpreted, checked)(*rest, 0, min(BLOCK, end))
     return entry.ready(records, lambda run, low: run(*low, *rest, 0, 0))[0]
 
 

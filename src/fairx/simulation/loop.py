@@ -6,16 +6,16 @@ from fairx.compiled import entry
 from fairx.exposure import choose, share
 from fairx.numerics.streams import BLOCK, Streams, fill_normals, fill_uniforms
 
-from .tally import Tally, add_round
+from .tally import Tally, add_round, lead
 
 
 @entry
 def play_rounds(  # type: ignore[no-untyped-def]
-    policy, state, world, judge, keys: Streams, tally: Tally, start: int, stop: int
+    policy, state, world, judge, measures, keys: Streams, tally: Tally, start: int, stop: int
 ) -> None:
     """Play the rounds from `start`, a multiple of the block, to `stop`."""
     each = tally.normals.size // BLOCK
-    last = -1
+    last, ahead = -1, 0.0
     for t in range(start, stop):
         row = t % BLOCK
         if row == 0:
@@ -40,5 +40,6 @@ def play_rounds(  # type: ignore[no-untyped-def]
         if example != last:
             world.fill_means(example, means)
             share(judge, means, fair)
-            last = example
-        add_round(tally, n, arms, deployed, fair, means, arm, t + 1)
+            last, ahead = example, lead(fair, means)
+        measures.note_round(tally, arms, deployed, fair, means, position, reward)
+        add_round(tally, n, arms, deployed, fair, means, arm, ahead, reward, t + 1)

@@ -6,7 +6,7 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -17,8 +17,10 @@ from fairx.merit import Merit, check_conditions, merit_given
 from fairx.numerics.streams import BLOCK
 from fairx.types import Indices
 
+from .bars import bar, is_watched
+from .provenance import Provenance
 from .result import Result
-from .tally import Tally
+from .tally import CURVES, Tally
 
 CHUNK_SECONDS = 0.1
 
@@ -26,6 +28,7 @@ CHUNK_SECONDS = 0.1
 class Run(Protocol):
     """One run: it can be compiled for, and played once."""
 
+    run: int  # its number
     tally: Tally  # what it added up
 
     def compile(self) -> Any:
@@ -38,20 +41,25 @@ class Run(Protocol):
 
 
 def played(
-    runs: Sequence[Run], marks: Indices, jobs: int | None, progress: Callable[[int], None] | None
-) -> Result:
+    runs: Sequence[Run], marks: Indices, jobs: int | None, progress: Callable[[int], None] | None,
+    measures: Iterable[str], origin: Provenance,
+) -> Result:  # fmt: skip
     """Play all runs, `jobs` at a time, and return what they added up."""
     jobs = cores() if jobs is None else rules.count("jobs", jobs)
     rounds, loop = int(marks[-1]), runs[0].compile()
     watch = Watch(rounds * len(runs), progress)
     _do_all([functools.partial(run.play, loop, watch) for run in runs], watch, jobs)
     tallies = [run.tally for run in runs]
+    curves = np.array([tally.curves for tally in tallies]).swapaxes(0, 1).copy()
     return Result(
         rounds=marks,
-        fairness_regret=np.array([tally.curves[0] for tally in tallies]),
-        reward_regret=np.array([tally.curves[1] for tally in tallies]),
+        **dict(zip(CURVES, curves, strict=False)),
         exposure=np.array([tally.exposure / rounds for tally in tallies]),
         pulls=np.array([tally.pulls for tally in tallies]),
+        exposure_curves=np.array([tally.exposures for tally in tallies]),
+        measures=dict(zip(measures, curves[len(CURVES) :], strict=True)),
+        runs=np.array([run.run for run in runs]),
+        provenance=origin,
     )
 
 
@@ -59,17 +67,15 @@ class Watch:
     """Progress, and the wish to stop."""
 
     def __init__(self, total: int, progress: Callable[[int], None] | None) -> None:
-        from tqdm import tqdm
-
         given: Any = progress
         if given is not None and not callable(given):
             rule = "a function, which is told the rounds just played"
             raise ValueError(f"progress must be {rule}, not {given!r}: a bar shows by itself")
         self.stopped = threading.Event()
         self.lock = threading.Lock()
-        self.bar = tqdm(
-            total=total, delay=2, disable=bool(progress) or None, leave=False,
-            unit="round", unit_scale=True,
+        self.bar = bar(
+            total=total, delay=2, leave=False, unit="round", unit_scale=True,
+            disable=bool(progress) or not is_watched(),
         )  # fmt: skip
         self.tell = progress or self.bar.update
 
@@ -136,7 +142,8 @@ def checkpoint_rounds(checkpoints: int | Sequence[int], rounds: int) -> Indices:
 def check_merits(policy: Any, judge: Merit, world: Any) -> None:
     """Refuse merits that are not positive, finite and increasing where the true means are."""
     merit_given("judge", judge)
-    for merit in {repr(m): m for m in (judge, getattr(policy, "merit", judge))}.values():
+    own = getattr(policy, "merit", judge)
+    for merit in [judge] if own is judge else [judge, own]:
         check_conditions(merit, *world.mean_range())
 
 

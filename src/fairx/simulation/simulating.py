@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from fairx import rules
@@ -16,6 +17,8 @@ from fairx.types import Indices
 
 from .careful import compiled_loop, loop_of_run
 from .loop import play_rounds
+from .measures import Round, measures_of
+from .provenance import provenance
 from .result import Result
 from .runs import (
     Watch,
@@ -37,6 +40,7 @@ def simulate(
     seed: int,
     runs: int | Sequence[int] = 1,
     checkpoints: int | Sequence[int] = 200,
+    measures: Mapping[str, Callable[[Round], float]] = MappingProxyType({}),
     jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
@@ -54,6 +58,9 @@ def simulate(
         Run i is a function of (seed, i) alone: neither `runs` nor `jobs` changes it.
     checkpoints
         How many, evenly spaced, or which rounds to record the regrets at.
+    measures
+        Functions of a `Round`, by name: what they return is summed over the rounds, as the regrets
+        are. They are compiled into the loop where that can be done.
     jobs
         How many runs at a time; all cores by default.
     progress
@@ -72,12 +79,14 @@ def simulate(
     """
     marks = checkpoint_rounds(checkpoints, rules.count("rounds", rounds))
     seed, numbers = rules.count("seed", seed, low=0), run_numbers(runs)
-    kernel = inner_form(policy)
+    kernel, measuring = inner_form(policy), measures_of(measures)
     # A prior has no `draw`, but other means in each run.
     for run in numbers if not hasattr(environment, "draw") else numbers[:1]:
         check_merits(policy, judge, world_of(environment, generator_of(seed, run)))
-    found = [_Run(kernel, environment, judge, marks, seed, run) for run in numbers]
-    return played(found, marks, jobs, progress)
+    records = kernel, environment, judge, measuring
+    found = [_Run(records, len(measures), marks, seed, run) for run in numbers]
+    origin = provenance(policy, environment, judge, seed, int(marks[-1]))
+    return played(found, marks, jobs, progress, measures, origin)
 
 
 class _Run:
@@ -86,20 +95,22 @@ class _Run:
     tally: Tally
 
     def __init__(
-        self, kernel: Any, environment: Any, judge: Any, marks: Indices, seed: int, run: int
+        self, records: tuple[Any, ...], measures: int, marks: Indices, seed: int, run: int
     ) -> None:
-        self.records = (kernel, environment, judge)
+        self.records, self.measures = records, measures
         self.marks, self.seed, self.run = marks, seed, run
 
     def begin(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the records that the loop is compiled for, and its other arguments, all new."""
-        kernel, environment, judge = self.records
+        kernel, environment, judge, measuring = self.records
         world = world_of(environment, generator_of(self.seed, self.run))
         arms, dimension = world.features.shape[1:]
         rng = generator_of(self.seed, self.run, own=True)
         kernel, state = started(kernel, arms, dimension, rng)
-        self.tally = new_tally(self.marks, arms, *kernel.needs(arms, dimension))
-        return (kernel, state, world, judge), (streams(self.seed, self.run), self.tally)
+        normals, work = kernel.needs(arms, dimension)
+        self.tally = new_tally(self.marks, arms, normals, work, self.measures)
+        records = kernel, state, world, judge, measuring
+        return records, (streams(self.seed, self.run), self.tally)
 
     def compile(self) -> Any:
         """Return the loop in its fastest form for these records."""

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairx.compiled import spliced
+from fairx.compiled import kernel, spliced
 from fairx.numerics.streams import BLOCK
 from fairx.types import Indices, Matrix, Vector
+
+CURVES = ("fairness_regret", "reward_regret", "best_arm_regret", "reward_earned")
 
 
 class Tally(NamedTuple):
@@ -18,31 +20,43 @@ class Tally(NamedTuple):
     reward: Vector  # by position: sums of (fair - deployed) * mean
     exposure: Vector  # by arm: sums of deployed probabilities
     pulls: Indices
-    curves: Matrix  # row 0: fairness regret at the checkpoints, row 1: reward regret
+    leads: Vector  # [0]: sum of what the best arm earns more than the fair policy
+    earned: Vector  # [0]: sum of rewards
+    measured: Vector  # by measure of the user's: sums
+    curves: Matrix  # at the checkpoints: a row for each of CURVES and each measure
+    exposures: Matrix  # (checkpoints, arms): the average exposure until then
     marks: Indices  # the checkpoints, and one that is never reached
     next_mark: Indices
     deployed: Vector
     fair: Vector
     means: Vector
+    candidates: Indices  # copies, with the rows of `seen`, for measures of the user's
+    seen: Matrix
     work: Vector
     normals: Vector
     uniforms: Matrix
     noise: Vector
 
 
-def new_tally(marks: Indices, arms: int, normals: int, work: int) -> Tally:
+def new_tally(marks: Indices, arms: int, normals: int, work: int, measures: int = 0) -> Tally:
     """Return zeros."""
     return Tally(
         fairness=np.zeros(arms),
         reward=np.zeros(arms),
         exposure=np.zeros(arms),
         pulls=np.zeros(arms, np.int64),
-        curves=np.zeros((2, marks.size)),
+        leads=np.zeros(1),
+        earned=np.zeros(1),
+        measured=np.zeros(measures),
+        curves=np.zeros((len(CURVES) + measures, marks.size)),
+        exposures=np.zeros((marks.size, arms)),
         marks=np.append(marks, np.iinfo(np.int64).max),
         next_mark=np.zeros(1, np.int64),
         deployed=np.empty(arms),
         fair=np.empty(arms),
         means=np.empty(arms),
+        candidates=np.empty(arms, np.int64),
+        seen=np.empty((3, arms)),
         work=np.empty(work),
         normals=np.empty(BLOCK * normals),
         uniforms=np.empty((3, BLOCK)),
@@ -50,10 +64,20 @@ def new_tally(marks: Indices, arms: int, normals: int, work: int) -> Tally:
     )
 
 
+@kernel
+def lead(fair: Vector, means: Vector) -> float:
+    """Return what the best arm earns more than the fair policy."""
+    best, earned = means[0], 0.0
+    for i in range(len(means)):
+        best = max(best, means[i])
+        earned += fair[i] * means[i]
+    return best - earned  # type: ignore[no-any-return]
+
+
 @spliced
 def add_round(
     tally: Tally, n: int, arms: Indices, deployed: Vector, fair: Vector, means: Vector, played: int,
-    rounds: int,
+    ahead: float, reward: float, rounds: int,
 ) -> None:  # fmt: skip
     """Add the regret and exposure of one round, in which `played` was; `rounds` include it."""
     for i in range(n):
@@ -63,8 +87,21 @@ def add_round(
     for i in range(n):
         tally.exposure[arms[i]] += deployed[i]
     tally.pulls[played] += 1
+    tally.leads[0] += ahead
+    tally.earned[0] += reward
     if rounds == tally.marks[tally.next_mark[0]]:
-        for i in range(len(tally.fairness)):
-            tally.curves[0, tally.next_mark[0]] += tally.fairness[i]
-            tally.curves[1, tally.next_mark[0]] += tally.reward[i]
+        add_mark(tally, tally.next_mark[0], rounds)
         tally.next_mark[0] += 1
+
+
+@kernel
+def add_mark(tally: Tally, mark: int, rounds: int) -> None:
+    """Record what was added up until a checkpoint."""
+    for i in range(len(tally.fairness)):
+        tally.curves[0, mark] += tally.fairness[i]
+        tally.curves[1, mark] += tally.reward[i]
+        tally.exposures[mark, i] = tally.exposure[i] / rounds
+    tally.curves[2, mark] = tally.curves[1, mark] + tally.leads[0]
+    tally.curves[3, mark] = tally.earned[0]
+    for i in range(len(tally.measured)):
+        tally.curves[4 + i, mark] = tally.measured[i]

@@ -1,0 +1,121 @@
+"""Measures of a user's own: a number for each round, summed up as the regrets are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from fairx import rules
+from fairx.compiled import compilable
+from fairx.types import Indices, Vector
+
+from .tally import Tally
+
+
+class Round(NamedTuple):
+    """What a measure is told of a round: copies of what was, for each arm on offer."""
+
+    arms: Indices
+    deployed: Vector  # the probabilities that the policy played
+    fair: Vector  # those that the judge finds fair
+    means: Vector  # the true mean rewards
+    position: int  # of the arm that was played, among those on offer
+    reward: float
+
+
+@compilable
+class Measuring(Protocol):
+    """What the loop tells of each round."""
+
+    def note_round(
+        self, tally: Tally, arms: Indices, deployed: Vector, fair: Vector, means: Vector,
+        position: int, reward: float,
+    ) -> None:  # fmt: skip
+        """Take a round in."""
+        ...
+
+    def add_round_to(self, sums: Vector, number: int, seen: Round) -> None:
+        """Add what this measure, the `number`th, and those after it say of a round."""
+        ...
+
+
+class NoMeasure(NamedTuple):
+    """The end of a list of measures."""
+
+    empty: bool = True  # Numba wants a field
+
+    def note_round(
+        self, tally: Tally, arms: Indices, deployed: Vector, fair: Vector, means: Vector,
+        position: int, reward: float,
+    ) -> None:  # fmt: skip
+        """Do nothing."""
+
+    def add_round_to(self, sums: Vector, number: int, seen: Round) -> None:
+        """Do nothing."""
+
+
+class Measure(NamedTuple):
+    """A measure and those after it: a list that compiled code can walk, function by function."""
+
+    name: str
+    function: Callable[[Round], float]
+    others: Any  # Measure or NoMeasure
+
+    def note_round(
+        self, tally: Tally, arms: Indices, deployed: Vector, fair: Vector, means: Vector,
+        position: int, reward: float,
+    ) -> None:  # fmt: skip
+        """Copy the round, which functions of others may write on, and add up what they say."""
+        n = len(arms)
+        for i in range(n):
+            tally.candidates[i] = arms[i]
+            tally.seen[0, i], tally.seen[1, i], tally.seen[2, i] = deployed[i], fair[i], means[i]
+        seen = Round(
+            tally.candidates[:n], tally.seen[0, :n], tally.seen[1, :n], tally.seen[2, :n],
+            position, reward,
+        )  # fmt: skip
+        self.add_round_to(tally.measured, 0, seen)
+
+    def add_round_to(self, sums: Vector, number: int, seen: Round) -> None:
+        """Add what the function says of a round."""
+        sums[number] += self.function(seen)
+        self.others.add_round_to(sums, number + 1, seen)
+
+
+def measures_of(functions: Mapping[str, Any]) -> Any:
+    """Return the list of measures that the loop walks.
+
+    Examples
+    --------
+    >>> measures_of({"regret": 3})
+    Traceback (most recent call last):
+    InvalidValue: measures['regret'] must be a function of a fairx.Round, not 3
+    """
+    found: Any = NoMeasure()
+    for name, function in reversed(list(functions.items())):
+        if not callable(function):
+            rule = f"be a function of a fairx.Round, not {function!r}"
+            raise rules.InvalidValue(f"measures[{name!r}]", rule)
+        found = Measure(name, function, found)
+    return found
+
+
+def on_trial(measures: Any) -> Any:
+    """Return measures whose functions are interpreted, and refused if they do not say a number."""
+    if not hasattr(measures, "function"):
+        return measures
+    return Measure(measures.name, _checked(*measures[:2]), on_trial(measures.others))
+
+
+def _checked(name: str, function: Callable[[Round], float]) -> Callable[[Round], float]:
+    function = getattr(function, "py_func", function)
+
+    def say(seen: Round) -> float:
+        value = function(seen)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            rule = f"return one number, not {value!r}"
+            raise rules.InvalidValue(f"measures[{name!r}]", rule) from None
+
+    return say
