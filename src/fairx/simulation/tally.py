@@ -20,8 +20,7 @@ class Tally(NamedTuple):
     reward: Vector  # by position: sums of (fair - deployed) * mean
     exposure: Vector  # by arm: sums of deployed probabilities
     pulls: Indices
-    leads: Vector  # [0]: sum of what the best arm earns more than the fair policy
-    earned: Vector  # [0]: sum of rewards
+    sums: Vector  # of what the best arm earns more than the fair policy, and of rewards
     measured: Vector  # by measure of the user's: sums
     curves: Matrix  # at the checkpoints: a row for each of CURVES and each measure
     exposures: Matrix  # (checkpoints, arms): the average exposure until then
@@ -45,8 +44,7 @@ def new_tally(marks: Indices, arms: int, normals: int, work: int, measures: int 
         reward=np.zeros(arms),
         exposure=np.zeros(arms),
         pulls=np.zeros(arms, np.int64),
-        leads=np.zeros(1),
-        earned=np.zeros(1),
+        sums=np.zeros(2),
         measured=np.zeros(measures),
         curves=np.zeros((len(CURVES) + measures, marks.size)),
         exposures=np.zeros((marks.size, arms)),
@@ -87,8 +85,8 @@ def add_round(
     for i in range(n):
         tally.exposure[arms[i]] += deployed[i]
     tally.pulls[played] += 1
-    tally.leads[0] += ahead
-    tally.earned[0] += reward
+    tally.sums[0] += ahead
+    tally.sums[1] += reward
     if rounds == tally.marks[tally.next_mark[0]]:
         add_mark(tally, tally.next_mark[0], rounds)
         tally.next_mark[0] += 1
@@ -101,7 +99,7 @@ def add_mark(tally: Tally, mark: int, rounds: int) -> None:
         tally.curves[0, mark] += tally.fairness[i]
         tally.curves[1, mark] += tally.reward[i]
         tally.exposures[mark, i] = tally.exposure[i] / rounds
-    tally.curves[2, mark] = tally.curves[1, mark] + tally.leads[0]
-    tally.curves[3, mark] = tally.earned[0]
+    tally.curves[2, mark] = tally.curves[1, mark] + tally.sums[0]
+    tally.curves[3, mark] = tally.sums[1]
     for i in range(len(tally.measured)):
         tally.curves[4 + i, mark] = tally.measured[i]
