@@ -8,12 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from fairx import rules
+from fairx.simulation.bands import ALPHA, chance, standard_deviation, t_quantile
 from fairx.types import Indices, Vector
-
-ALPHA = 0.05
 
 
 class Interval(NamedTuple):
@@ -86,7 +84,7 @@ def resampled_interval(
         return Interval(float(statistic(everything)), -math.inf, math.inf)
     samples = np.random.default_rng(seed).integers(runs, size=(1000, runs))
     low, high = np.quantile(
-        [statistic(sample) for sample in samples], [_chance(alpha) / 2, 1 - alpha / 2]
+        [statistic(sample) for sample in samples], [chance(alpha) / 2, 1 - alpha / 2]
     )
     return Interval(float(statistic(everything)), float(low), float(high))
 
@@ -131,19 +129,7 @@ def distance(exposure: npt.ArrayLike, fair: npt.ArrayLike) -> Vector:
 
 def spread(values: npt.ArrayLike) -> float:
     """Return the standard deviation between runs (divided by runs - 1; 0 for a single run)."""
-    found = _runs("values", values)
-    return float(found.std(ddof=1)) if found.size > 1 else 0.0
-
-
-def t_quantile(alpha: float, freedom: float) -> float:
-    """Return the t that Student's variable exceeds, on either side, with chance `alpha`.
-
-    Examples
-    --------
-    >>> round(t_quantile(0.05, freedom=9), 3)
-    2.262
-    """
-    return float(stdtrit(rules.positive("freedom", freedom), 1 - _chance(alpha) / 2))
+    return float(standard_deviation(_runs("values", values)))
 
 
 def _around(value: float, error: float, freedom: float, alpha: float) -> Interval:
@@ -167,11 +153,6 @@ def _welch(first: tuple[float, float], second: tuple[float, float]) -> tuple[flo
         return 0.0, min(m, n)
     part = 1 / (1 + (b / a) ** 2) if a else 0.0
     return math.hypot(a, b), 1 / (part**2 / m + (1 - part) ** 2 / n)
-
-
-def _chance(alpha: float) -> float:
-    """Return a chance of error: one above a half is a level, which some mistake for it."""
-    return rules.number("alpha", alpha, low=0, high=0.5)
 
 
 def _runs(name: str, values: npt.ArrayLike) -> Vector:
