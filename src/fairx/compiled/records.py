@@ -26,6 +26,7 @@ def record(cls: type[R]) -> type[R]:
     checked.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
     cls.__new__ = checked  # type: ignore[method-assign, assignment]
     cls._replace = lambda self, /, **fields: cls(**(self._asdict() | fields))  # type: ignore[attr-defined]
+    cls.__replace__ = cls._replace  # type: ignore[attr-defined] # for copy.replace of Python 3.13
     return cls
 
 
