@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .concentration import lorenz
 from .lines import POWERS
 from .result import Audit
 
