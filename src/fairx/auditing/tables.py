@@ -13,6 +13,7 @@ import numpy as np
 
 from .lines import POWERS
 from .result import Audit
+from .shares import lorenz
 
 VERSION = 1
 POINTS = 101  # of the Lorenz curves
