@@ -1,6 +1,18 @@
 """The paper's claims, each with a rule that was written down before the runs."""
 
-from .claim import Claim
-from .verdicts import STATEMENTS, claims
+from .claim import DECIDED, UNDECIDED, VERDICTS, Claim
+from .looking import LOOKS, looks, settled
+from .verdicts import STATEMENTS, claims, corrected
 
-__all__ = ["STATEMENTS", "Claim", "claims"]
+__all__ = [
+    "DECIDED",
+    "LOOKS",
+    "STATEMENTS",
+    "UNDECIDED",
+    "VERDICTS",
+    "Claim",
+    "claims",
+    "corrected",
+    "looks",
+    "settled",
+]
