@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fairx.experiments.outcome import Panel
 from fairx.plots.figure import merit_title
 from fairx.report.estimates import (
@@ -72,7 +74,7 @@ def _range(panel: Panel, labels: tuple[str, ...]) -> Estimate:
 
 def _trend(panels: list[Panel], found: list[Estimate]) -> str:
     each = ", ".join(
-        f"{one.value:.3g} at {merit_title(panel.merit)} ({one.name})"
+        f"{np.mean(one.value):.3g} at {merit_title(panel.merit)} ({one.name})"
         for panel, one in zip(panels, found, strict=True)
     )
     return f"from flat to steep: {each}"

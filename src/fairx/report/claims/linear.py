@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 from fairx.experiments.outcome import Panel
 from fairx.report.estimates import (
     Estimate,
@@ -42,7 +44,9 @@ def _shares(panel: Panel) -> dict[str, dict[str, Sample]]:
 def _no_winner(evidence: Evidence) -> Finding:
     shares = _shares(panel_at(evidence, MISSPECIFIED))
     leads = {label: _lead(shares, label) for label in FAIR}
-    found = most(leads)._replace(name=max(leads, key=lambda label: leads[label].value))
+    found = most(leads)._replace(
+        name=max(leads, key=lambda label: float(np.mean(leads[label].value)))
+    )
     return Finding(found, found.name, f"{found.name} leads on both regrets")
 
 

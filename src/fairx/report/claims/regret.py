@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
 from fairx import theory
 from fairx.experiments.outcome import Panel
 from fairx.pages import number
@@ -28,7 +30,7 @@ def _grows_like_root(label: str, evidence: Evidence) -> Finding:
     faster = "it does not level off in time: more rounds are needed to see the rate"
     slower = "it grows more slowly than the bound allows: better than predicted"
     note = _ours(panel, ROOT, lambda ours: mean_of(exponents(panel, ours)), label)
-    return Finding(found, note, slower if found.at(ALPHA).high < ROOT.low else faster)
+    return Finding(found, note, slower if np.mean(found.value) < ROOT.low else faster)
 
 
 def _far_below(label: str, bound: Callable[[int, int], float], evidence: Evidence) -> Finding:
