@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +12,8 @@ from outcomes import MEANS, Made, exposures, panel, regrets
 
 from fairx import Affine, Exponential, fair_probabilities
 from fairx.experiments.outcome import Outcome, Panel
-from fairx.experiments.specification import Problem
-from fairx.report import Claim, claims
+from fairx.experiments.specification import Experiment, Problem
+from fairx.report import Claim, claims, decide
 from fairx.report.claims import STATEMENTS, UNDECIDED, corrected, looks, settled
 from fairx.report.claims.claim import Rule
 from fairx.report.estimates import known
@@ -294,7 +296,10 @@ def test_a_single_run_decides_nothing() -> None:
     makes = dict(zip(MAB, LIKE_PAPER, strict=True))
     claim = find(claims({"fig2": regrets("fig2", panel(makes, runs=1))}), "violates fairness")
     assert claim.verdict == UNDECIDED
-    assert "a single run has no interval" in claim.note
+    assert "so few runs have no interval" in claim.note
+    two = regrets("figA1", *(panel(makes, c, runs=2) for c in (6, 12)))
+    claim = find(claims({"figA1": two}), "variance of the runs")
+    assert (claim.verdict, claim.runs) == (UNDECIDED, 2)
 
 
 def test_small_scales_are_no_excuse_but_are_said() -> None:
@@ -349,3 +354,60 @@ def test_what_was_decided_stays_so() -> None:
     assert [claim.verdict for claim in found] == ["holds", "contradicted", UNDECIDED]
     assert [claim.runs for claim in found] == [10, 20, 10]
     assert settled([], now)[0].verdict == UNDECIDED
+
+
+def few_claims(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    chosen = [one for one in STATEMENTS if any(each in one.sentence for each in words)]
+    verdicts = importlib.import_module("fairx.report.claims.verdicts")  # `claims` is a function too
+    monkeypatch.setattr(verdicts, "STATEMENTS", chosen)
+
+
+def test_runs_are_added_until_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A difference of 200 among 10 runs that are 4,000 apart: the looks after the first tell."""
+    few_claims(monkeypatch, "violates fairness", "best reward")
+    rng, asked = np.random.default_rng(1), []
+    noise = {label: rng.normal(size=(200, 1)) for label in MAB}
+
+    def played(experiment: Experiment) -> Outcome:
+        asked.append((experiment.name, experiment.runs))
+        made = panel(dict(zip(MAB, LIKE_PAPER, strict=True)), runs=experiment.runs)
+        curves = [
+            curve._replace(
+                results=(
+                    curve.result._replace(
+                        fairness_regret=curve.result.fairness_regret
+                        + 300 * noise[curve.label][: experiment.runs]
+                    ),
+                )
+            )
+            for curve in made.curves
+        ]
+        return Outcome(experiment, (made._replace(curves=tuple(curves)),))
+
+    told: list[Any] = []
+    first = one("fig2", MAB, list(LIKE_PAPER)).experiment._replace(runs=RUNS)
+    other = first._replace(name="fig1")  # whose claims are not asked for
+    outcomes, found = decide([first, other], 200, played, lambda *said: told.append(said))
+    assert {claim.verdict for claim in found} == {"holds"}
+    assert [claim.runs for claim in found] == [10, asked[-1][1]]
+    assert asked[:2] == [("fig2", 10), ("fig1", 10)]
+    assert asked[2:] == [("fig2", runs) for runs in looks(10, 200)[1 : len(told)]]
+    assert 1 < len(told) < 5
+    assert outcomes["fig2"].experiment.runs == asked[-1][1]
+
+
+def test_runs_are_added_up_to_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_claims(monkeypatch, "violates fairness")
+    ties = [Made(700, deviation=0.1)] * 6
+    (drawn,) = one("fig2", MAB, ties).panels
+    asked = []
+
+    def played(experiment: Experiment) -> Outcome:
+        asked.append(experiment.runs)
+        there = experiment.runs <= 21  # the others are not played, as for --report-only
+        return Outcome(experiment, (drawn,) if there else ())
+
+    outcomes, (claim,) = decide([one("fig2", MAB, ties).experiment._replace(runs=10)], 200, played)
+    assert asked == [10, 21, 45, 95, 200]
+    assert claim.verdict == UNDECIDED
+    assert outcomes["fig2"].experiment.runs == 21

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from outcomes import MEANS, Made, result
 
-from fairx import Exponential, fair_probabilities
+from fairx import Exponential, fair_probabilities, theory
 from fairx.experiments.outcome import Curve, Panel
 from fairx.report.claims import LOOKS, STATEMENTS, looks
 from fairx.report.claims.claim import Statement
@@ -130,6 +130,7 @@ def spread(law: Law) -> dict[str, Law]:
 
 FAIR = MAB.fair
 UNFAIR = dict.fromkeys(MAB.conventional, Law(2000))
+TENTH = 0.1 * theory.ucb_reward_bound(int(MARKS[-1]), len(MEANS))
 ROOT = "FairX-TS grows roughly"
 APART = {FAIR[0]: Law(1400), FAIR[1]: Law(1000), FAIR[2]: Law(1200)}
 TURNED = {FAIR[0]: Law(1000), FAIR[1]: Law(1400), FAIR[2]: Law(1200)}
@@ -149,6 +150,7 @@ NULLS_OF = [
     Null(ROOT, "lower margin", mab({FAIR[1]: Law(exponent=0.4)})),
     Null("best reward regret", "three equal", mab()),
     Null("best reward regret", "one equal", mab({FAIR[2]: Law(reward=9000)})),
+    Null("FairX-UCB (gradient) is far below", "a tenth", mab({FAIR[0]: Law(reward=TENTH)})),
     Null("violates fairness", "equal", mab()),
     Null("FairX-EG does not win on fairness", "three equal", mab()),
     Null("FairX-EG does not win on fairness", "one equal", mab({FAIR[0]: Law(9000)})),

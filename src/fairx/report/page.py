@@ -168,4 +168,4 @@ def finding(claim: Claim) -> str:
     """Return the value of a claim with its interval, where it has one."""
     known = claim.runs and math.isfinite(claim.low) and math.isfinite(claim.high)
     ends = f" [{number(claim.low)} to {number(claim.high)}]" if known else ""
-    return number(claim.value) + ends
+    return number(claim.value) + ends if math.isfinite(claim.value) else ""

@@ -79,7 +79,7 @@ def _decided(
         value=interval.value,
         low=interval.low,
         high=interval.high,
-        p_value=min(1.0, looks * rule.p_value(estimate)),
+        p_value=min(1.0, looks * rule.p_value(estimate)) if estimate.runs else math.nan,
         runs=estimate.runs,
         paired=estimate.paired,
         note="; ".join(filter(None, [found.note, _why(verdict, found, evidence)])),
@@ -99,5 +99,5 @@ def _why(verdict: str, found: Finding, evidence: Sequence[Evidence]) -> str:
 
 def _undecided(runs: int, single: bool) -> str:
     if single:
-        return "a single run has no interval: at least two are needed"
+        return "so few runs have no interval: at least two are needed, or three for their variance"
     return f"{runs} runs do not tell"
