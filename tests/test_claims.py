@@ -165,7 +165,7 @@ def test_values_are_the_derived_ones() -> None:
 
 
 def test_claims_tell_whose_extreme_it_is() -> None:
-    assert "arm 11 in 10 runs" in find(AGREEING, "TS puts virtually all").note
+    assert "arm 11 in 10 of 10 runs" in find(AGREEING, "TS puts virtually all").note
     assert find(AGREEING, "suffer much larger").note.startswith("UCB to FairX-UCB (gradient) at")
     assert find(AGREEING, "trade-offs").note == (
         "FairX-LinTS is fairer, FairX-LinUCB (gradient) earns more"

@@ -44,7 +44,8 @@ def _concentrated(label: str, evidence: Evidence) -> Finding:
     exposure = curve.result.exposure
     hits = sample(curve, (exposure[..., BEST] > 0.9).astype(float))
     best = Counter(exposure.argmax(axis=-1).ravel().tolist()).most_common()
-    note = f"most shown: {', '.join(f'arm {arm} in {runs} runs' for arm, runs in best)}"
+    arms = ", ".join(f"arm {arm} in {runs}" for arm, runs in best)
+    note = f"most shown: {arms} of {exposure[..., 0].size} runs"
     both = exposure[..., [BEST, SECOND]].sum(axis=-1).mean()
     reason = f"arms {BEST} and {SECOND} are hard to tell apart: together they have {both:.2f}"
     return Finding(share_of_runs(hits), note, reason)
