@@ -8,8 +8,28 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.simulation.bands import ALPHA, Interval, around, chance, error_of, one_of_each_run, plain
+from fairx.simulation.bands import (
+    ALPHA,
+    Interval,
+    around,
+    chance,
+    error_of,
+    mean_interval,
+    one_of_each_run,
+    plain,
+)
 from fairx.types import Matrix, Vector
+
+__all__ = [
+    "Interval",
+    "difference_interval",
+    "distance",
+    "distance_differences",
+    "growth_exponents",
+    "jackknifed",
+    "mean_interval",  # found here in version 0.1
+    "share_interval",
+]
 
 
 def difference_interval(

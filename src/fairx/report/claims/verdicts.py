@@ -100,4 +100,4 @@ def _why(verdict: str, found: Finding, evidence: Sequence[Evidence]) -> str:
 def _undecided(runs: int, single: bool) -> str:
     if single:
         return "so few runs have no interval: at least two are needed, or three for their variance"
-    return f"{runs} runs do not tell"
+    return f"{runs} runs do not tell: they exclude what is outside the interval, and no more"
