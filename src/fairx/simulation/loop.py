@@ -25,10 +25,15 @@ def play_rounds(  # type: ignore[no-untyped-def]
             fill_uniforms(keys.choice, block, tally.uniforms[2])
             fill_normals(keys.reward_noise, block, 1, tally.noise)
             fill_normals(keys.policy, block, each, tally.normals)
-        example = world.pick(tally.uniforms[0, row])
+        example = world.pick(tally.uniforms[0, row], t)
         arms = world.candidates(example)
         n = len(arms)
         contexts = world.features[world.row(example)][:n]
+        fair, means = tally.fair[:n], tally.means[:n]
+        if world.key(example, t) != last:  # before the reward, which may change them
+            world.fill_means(example, means)
+            share(judge, means, fair)
+            last = world.key(example, t)
         deployed = tally.deployed[:n]
         normals = tally.normals[row * each : (row + 1) * each]
         policy.propose(state, arms, contexts, normals, tally.work, deployed)
@@ -36,9 +41,4 @@ def play_rounds(  # type: ignore[no-untyped-def]
         arm = arms[position]
         reward = world.pay(example, arm, tally.uniforms[1, row], tally.noise[row])
         policy.absorb(state, arm, contexts[position], reward, tally.work)
-        fair, means = tally.fair[:n], tally.means[:n]
-        if example != last:
-            world.fill_means(example, means)
-            share(judge, means, fair)
-            last = example
         add_round(tally, n, arms, deployed, fair, means, arm, t + 1)
