@@ -96,12 +96,14 @@ class ForeignWorld(NamedTuple):
         means = self.environment.means_of(example)
         if len(means) != len(out):
             raise ValueError("means must be as many as arms on offer")
+        low, high = self.seen[0], self.seen[1]
         for position in range(len(out)):
-            out[position] = means[position]
-            if not math.isfinite(out[position]):
+            mean = float(means[position])
+            if not math.isfinite(mean):
                 raise ValueError("means must be finite, but this environment's are not")
-            self.seen[0] = min(self.seen[0], out[position])
-            self.seen[1] = max(self.seen[1], out[position])
+            low, high = min(low, mean), max(high, mean)
+            out[position] = mean
+        self.seen[0], self.seen[1] = low, high
 
     def pay(self, example: Any, arm: int, uniform: float, normal: float) -> float:
         """Let the environment pay; refuse what no policy could learn from."""

@@ -29,16 +29,16 @@ def play_rounds(  # type: ignore[no-untyped-def]
         arms = world.candidates(example)
         n = len(arms)
         contexts = world.features[world.row(example)][:n]
-        fair, means = tally.fair[:n], tally.means[:n]
-        if world.key(example, t) != last:  # before the reward, which may change them
-            world.fill_means(example, means)
-            share(judge, means, fair)
-            last = world.key(example, t)
         deployed = tally.deployed[:n]
         normals = tally.normals[row * each : (row + 1) * each]
         policy.propose(state, arms, contexts, normals, tally.work, deployed)
         position = choose(deployed, tally.uniforms[2, row])
         arm = arms[position]
+        fair, means = tally.fair[:n], tally.means[:n]
+        if world.key(example, t) != last:  # before the reward, which may change them
+            world.fill_means(example, means)
+            share(judge, means, fair)
+            last = world.key(example, t)
         reward = world.pay(example, arm, tally.uniforms[1, row], tally.noise[row])
         policy.absorb(state, arm, contexts[position], reward, tally.work)
         add_round(tally, n, arms, deployed, fair, means, arm, t + 1)
