@@ -49,7 +49,7 @@ class Shown(NamedTuple):
 
 
 class Fair(NamedTuple):
-    """Arms that come and go by the round, and wear off each time they are played."""
+    """Arms that come and go by the round, and when one is played, it wears off and they change places."""
 
     wear: float = 0.9
 
@@ -75,6 +75,7 @@ class Fair(NamedTuple):
     def reward_of(self, example: Any, arm: int, rng: np.random.Generator) -> float:
         reward = example.fresh[arm] + 0.1 * rng.standard_normal()
         example.fresh[arm] *= self.wear
+        example.arms[:] = example.arms[::-1].copy()
         return float(reward)
 
 
@@ -105,15 +106,17 @@ class Restless:
 WORLDS: list[Any] = [Walk, Fair, Restless]
 
 
-def by_hand(environment: Any, arms: int, rounds: int, seed: int, run: int) -> Any:
-    """Return both regrets after each round, by the definitions and the public methods."""
+def by_hand(environment: Any, arms: int, rounds: int, seed: int, run: int) -> tuple[Any, Any]:
+    """Return both regrets after each round, and the exposure, by the definitions and the public methods."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run, 0)))
     state = environment.start(rng) if hasattr(environment, "start") else None
     learned, totals, chances = POLICY.start(arms, 0), np.zeros(2), streams(seed, run).choice
-    curves = []
+    curves, exposure = [], np.zeros(arms)
     for t in range(rounds):
         example = environment.draw(rng) if state is None else environment.draw(state, t, rng)
-        shown, means = environment.arms_of(example), np.array(environment.means_of(example))
+        shown, means = (
+            np.array(door(example)) for door in (environment.arms_of, environment.means_of)
+        )
         deployed = POLICY.probabilities(learned, shown, np.zeros((len(shown), 0)), rng)
         with np.errstate(all="ignore"):
             chance = uniform(chances, t)
@@ -121,7 +124,8 @@ def by_hand(environment: Any, arms: int, rounds: int, seed: int, run: int) -> An
         POLICY.learn(learned, arm, np.empty(0), environment.reward_of(example, arm, rng))
         totals = totals + oracles.regrets(oracles.fair(MERIT, means), deployed, means)
         curves.append(totals)
-    return np.array(curves).T
+        exposure[shown] += deployed / rounds
+    return np.array(curves).T, exposure
 
 
 def played(environment: Any, **options: Any) -> Any:
@@ -134,9 +138,10 @@ def played(environment: Any, **options: Any) -> Any:
 def test_regret_is_that_of_the_means_of_each_round(kind: Any) -> None:
     found = played(kind())
     for run in range(4):
-        fairness, reward = by_hand(kind(), found.pulls.shape[1], 300, 7, run)
+        (fairness, reward), exposure = by_hand(kind(), found.pulls.shape[1], 300, 7, run)
         np.testing.assert_allclose(found.fairness_regret[run], fairness, rtol=0, atol=1e-9)
         np.testing.assert_allclose(found.reward_regret[run], reward, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(found.exposure[run], exposure, rtol=0, atol=1e-9)
     assert len({run.tobytes() for run in found.fairness_regret}) == 4
 
 

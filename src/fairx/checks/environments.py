@@ -106,12 +106,12 @@ def rewards_average_to_the_means(environment: Any) -> None:
     for rounds in (1, ROUNDS):
         run = _Run(environment, seed=1)
         example = [run.draw() for _ in range(rounds)][-1]
-        for position, arm in enumerate(run.look(example)[0].tolist()):
-            pairs = [run.pay(example, position, arm) for _ in range(REWARDS)]
-            rewards, means = np.mean(pairs, axis=0)
-            error = max(np.std(np.diff(pairs)), 0.05) / np.sqrt(REWARDS)
-            assert abs(rewards - means) < 6 * error, (
-                f"{environment}: arm {arm} pays {rewards}, not {means}, in round {rounds - 1}"
+        arms, _, means = run.look(example)
+        for arm, mean in zip(arms.tolist(), means.tolist(), strict=True):
+            rewards = [run.pay_once(example, arm) for _ in range(REWARDS)]
+            error = max(np.std(rewards), 0.05) / np.sqrt(REWARDS)
+            assert abs(np.mean(rewards) - mean) < 6 * error, (
+                f"{environment}: arm {arm} pays {np.mean(rewards)}, not {mean}, in round {rounds - 1}"
             )
 
 
@@ -146,10 +146,12 @@ class _Run:
         arms, contexts, means = (door(example) for door in doors)
         return np.asarray(arms), np.asarray(contexts), np.asarray(means)
 
-    def pay(self, example: Any, position: int, arm: int) -> tuple[float, float]:
-        """Return a reward, and what it was to be on average."""
-        mean = float(self.environment.means_of(example)[position])
-        return float(self.environment.reward_of(example, arm, self.rng)), mean
+    def pay_once(self, example: Any, arm: int) -> float:
+        """Return a reward; leave a state as it was, which paying may change."""
+        world = self.environment
+        if self.state:
+            world, example = copy.deepcopy((world, example))
+        return float(world.reward_of(example, arm, self.rng))
 
     def play(self, looks: int = 0) -> list[float]:
         """Return the rewards of some rounds, and the means after them."""
@@ -164,11 +166,12 @@ class _Run:
 
     def noise(self) -> list[float]:
         """Return by how much the rewards of some rounds are off their means."""
-        pairs = []
+        found = []
         for _ in range(ROUNDS):
             example = self.draw()
-            pairs.append(self.pay(example, 0, int(self.environment.arms_of(example)[0])))
-        return [reward - mean for reward, mean in pairs]
+            mean, arm = float(self.look(example)[2][0]), int(self.look(example)[0][0])
+            found.append(float(self.environment.reward_of(example, arm, self.rng)) - mean)
+        return found
 
 
 def _same(left: Any, right: Any) -> bool:

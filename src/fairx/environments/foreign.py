@@ -54,6 +54,9 @@ class ForeignWorld(NamedTuple):
     shows: Shows
     rng: np.random.Generator
     features: Matrix  # room for one example
+    arms: (
+        Indices  # room for those on offer, which stay though paying a reward may change the example
+    )
     seen: Vector  # the lowest and the highest mean so far
 
     def mean_range(self) -> tuple[float, float]:
@@ -82,14 +85,15 @@ class ForeignWorld(NamedTuple):
         return 0
 
     def candidates(self, example: Any) -> Indices:
-        """Return the arms on offer; refuse those that there is no room for."""
-        arms = self.environment.arms_of(example)
-        fit = 0 < len(arms) <= self.features.shape[1]
-        for position in range(len(arms)):
-            fit = fit and 0 <= arms[position] < self.features.shape[1]
+        """Copy the arms on offer; refuse those that there is no room for."""
+        arms, most = self.environment.arms_of(example), len(self.arms)
+        fit = 0 < len(arms) <= most
+        for position in range(min(len(arms), most)):
+            fit = fit and 0 <= arms[position] < most
+            self.arms[position] = arms[position]
         if not fit:
             raise ValueError("arms on offer must be some of 0 to arms - 1: size() says how many")
-        return arms  # type: ignore[no-any-return]
+        return self.arms[: len(arms)]
 
     def fill_means(self, example: Any, out: Vector) -> None:
         """Copy the means; refuse those that no policy can be judged by."""
@@ -132,8 +136,8 @@ def wrapped(environment: Any, rng: np.random.Generator) -> ForeignWorld:
     own = own_copy(environment)
     shows = Moving(own, own.start(rng)) if is_moving(own) else Still(own)
     shape = own.size() if hasattr(own, "size") else _first_shape(shows, rng)
-    seen = np.array([math.inf, -math.inf])
-    return ForeignWorld(own, shows, rng, np.zeros((1, *shape)), seen)
+    room, seen = np.empty(shape[0], np.int64), np.array([math.inf, -math.inf])
+    return ForeignWorld(own, shows, rng, np.zeros((1, *shape)), room, seen)
 
 
 def _first_shape(shows: Any, rng: np.random.Generator) -> Any:
