@@ -130,4 +130,4 @@ class _Run:
             return True
 
         watch.walk(int(self.marks[-1]), step)
-        check_means_seen(self.run, *records[2:])
+        check_means_seen(self.run, *records[2:4])
