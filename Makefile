@@ -19,6 +19,7 @@ benchmarks: $(VENV)/installed
 	$(BIN)/python benchmarks/speed.py
 
 docs: $(VENV)/installed
+	$(BIN)/python scripts/gallery
 	$(BIN)/zensical serve
 
 $(VENV)/installed: pyproject.toml constraints.txt

@@ -68,7 +68,11 @@ def pages_of(nav: Any) -> Iterator[str]:
 
 def test_every_page_is_in_the_navigation_once_and_exists() -> None:
     listed = sorted(pages_of(tomllib.loads(SETTINGS.read_text("utf-8"))["project"]["nav"]))
-    assert listed == sorted(found.relative_to(DOCS).as_posix() for found in DOCS.rglob("*.md"))
+    notebooks = {
+        path.with_suffix(".md") for path in DOCS.rglob("*.ipynb")
+    }  # run by scripts/gallery
+    pages = notebooks | set(DOCS.rglob("*.md"))
+    assert listed == sorted(page.relative_to(DOCS).as_posix() for page in pages)
 
 
 def test_links_lead_somewhere(site: Path) -> None:
