@@ -23,6 +23,7 @@ from fairx.compiled.entries import compiled_sources
 from fairx.environments import Bernoulli
 from fairx.numerics.streams import streams
 from fairx.simulation.loop import play_rounds
+from fairx.simulation.measures import NoMeasure
 from fairx.simulation.tally import new_tally
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
@@ -39,11 +40,10 @@ def test_compiled_equals_interpreted_to_the_last_bit(policy: Any) -> None:
     for compiled in (True, False):
         state = policy.start(arms, dimension)
         tally = new_tally(np.array([150]), arms, *policy.needs(arms, dimension))
-        run, records = play_rounds.ready(
-            (policy, state, world, judge), lambda run, low, t=tally: run(*low, keys, t, 0, 0)
-        )
+        given = (policy, state, world, judge, NoMeasure())
+        run, records = play_rounds.ready(given, lambda run, low, t=tally: run(*low, keys, t, 0, 0))
         run = run if compiled else play_rounds.interpreted
-        run(*(records if compiled else (policy, state, world, judge)), keys, tally, 0, 150)
+        run(*(records if compiled else given), keys, tally, 0, 150)
         tallies.append(tally)
         states.append(state)
     for compiled_part, interpreted_part in zip(tallies[0][:5], tallies[1][:5], strict=True):
@@ -129,7 +129,7 @@ def test_results_do_not_depend_on_the_process_the_jobs_or_the_instructions() -> 
 def test_the_first_compilation_says_what_it_waits_for_and_is_kept(tmp_path: Path) -> None:
     first = run(SIMULATE.format(jobs=1), FAIRX_CACHE=str(tmp_path))
     assert (
-        f"fairx: compiling FairXTS, Posterior, BernoulliWorld, Exponential (once; kept in {tmp_path})"
+        f"fairx: compiling FairXTS, Posterior, BernoulliWorld, Exponential, NoMeasure (once; kept in {tmp_path})"
         in first.stderr
     )
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
