@@ -19,12 +19,12 @@ import numpy as np
 
 from .complaints import complaint
 from .lowering import is_lasting, is_ours, lowered
-from .teaching import OPTIONS, load
+from .teaching import load, loop_options
 
 PACKAGE = Path(__file__).parents[1]
 # A line, or several in brackets, that imports what declares code to be compiled.
 DECLARES = re.compile(
-    rb"^from fairx\.compiled import (\([^)]*|.*)\b(compilable|entry|kernel|outlined|spliced|vector_kernel)\b",
+    rb"^from fairx\.compiled import (\([^)]*|.*)\b(compilable|entry|kernel|outlined|vector_kernel)\b",
     re.MULTILINE,
 )
 
@@ -68,7 +68,7 @@ class Entry:
     @functools.cached_property
     def _fresh(self) -> Any:
         """Compile anew in each process: where the code holds what only this one has."""
-        return load().njit(nogil=True, **OPTIONS)(self.function)
+        return load().njit(**loop_options())(self.function)
 
     @functools.cached_property
     def _kept_for_others(self) -> Any:
@@ -86,7 +86,7 @@ class Entry:
 
     def _cached(self, directory: Path, more: dict[str, Any]) -> Any:
         numba = load()
-        options = OPTIONS | {"nogil": True, "cache": _can_write(directory)} | more
+        options = loop_options() | {"cache": _can_write(directory)} | more
         found = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(directory)
         try:
