@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -10,7 +11,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
@@ -52,11 +52,10 @@ class Entry:
             return self.interpreted, records
         names = ", ".join(map(_name, records)) or self.function.__name__
         try:
-            ours, lasting = is_ours(records), is_lasting(records)
-            run = self._kept if ours else self._kept_for_others if lasting else self._fresh
+            lasting = is_lasting(records)
             with _says_what_it_waits_for(names, kept=lasting):
                 low = tuple(map(lowered, records))
-                try_it(run, low)
+                run = self._tried(records, lasting, lambda run: try_it(run, low))
         except Exception as error:  # noqa: BLE001 - Numba does not fail by errors of its own alone
             theirs = ", ".join(_name(record) for record in records if not is_ours(record)) or names
             reason = complaint(error)
@@ -64,6 +63,16 @@ class Entry:
             warnings.warn(message, UserWarning, stacklevel=_frames_of_ours())
             return self.interpreted, records
         return run, low
+
+    def _tried(self, records: Any, lasting: bool, try_it: Callable[[Any], Any]) -> Any:
+        """Return the compiled form that worked when it was tried."""
+        if lasting:
+            run = self._kept if is_ours(records) else self._kept_for_others
+            with contextlib.suppress(ImportError):  # kept by a module of theirs that is gone
+                try_it(run)
+                return run
+        try_it(self._fresh)
+        return self._fresh
 
     @functools.cached_property
     def _fresh(self) -> Any:
@@ -159,7 +168,7 @@ def _digest_of_sources() -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()[:12]
 
 
-@contextmanager
+@contextlib.contextmanager
 def _says_what_it_waits_for(names: str, *, kept: bool) -> Iterator[None]:
     """Print one line if what follows takes longer than loading from the disk cache."""
     where = f"once; kept in {cache_directory().parent}" if kept else "not kept on disk"
