@@ -16,7 +16,7 @@ from fairx.pictures import FORMATS, inlined, save
 from fairx.plots.figure import merit_title
 from fairx.simulation import bands
 
-from .claims import LOOKS, STATEMENTS, VERDICTS, Claim, claims
+from .claims import LOOKS, NOT_RUN, STATEMENTS, VERDICTS, Claim, claims
 from .latex import write_latex
 from .tables import Row, rows, setting_words, write_tables
 
@@ -67,19 +67,26 @@ def write_report(
         write_claims(found, folder / "claims.json")
     page = template(__package__, finding=finding).render(
         about=about,
-        claims=[claim for claim in found if claim.verdict != "not run"],
-        unplayed=[claim for claim in found if claim.verdict == "not run"],
-        counts=_counts(found),
-        intervals=f"{1 - bands.ALPHA / (LOOKS if decided is not None else 1):.0%}",
-        looks=LOOKS if decided is not None else 1,
         scales=sorted({outcome.experiment.scale for outcome in outcomes.values()} - {"paper"}),
         sections=sections,
         band=bands.BANDS[band],
         formats=FORMATS,
+        **_judged(found, 1 if decided is None else LOOKS),
     )
     path = folder / "index.html"
     path.write_text(page, encoding="utf-8")
     return path
+
+
+def _judged(found: Sequence[Claim], looks: int) -> dict[str, Any]:
+    """Return what the template says of claims."""
+    return {
+        "claims": [claim for claim in found if claim.verdict != NOT_RUN],
+        "unplayed": [claim for claim in found if claim.verdict == NOT_RUN],
+        "counts": _counts(found),
+        "intervals": f"{1 - bands.ALPHA / looks:.0%}",
+        "looks": looks,
+    }
 
 
 def _claims(outcomes: Mapping[str, Outcome]) -> list[Claim]:

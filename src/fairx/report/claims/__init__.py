@@ -1,12 +1,13 @@
 """The paper's claims, each with a rule that was written down before the runs."""
 
-from .claim import DECIDED, UNDECIDED, VERDICTS, Claim
+from .claim import DECIDED, NOT_RUN, UNDECIDED, VERDICTS, Claim
 from .looking import LOOKS, looks, settled
 from .verdicts import STATEMENTS, claims, corrected
 
 __all__ = [
     "DECIDED",
     "LOOKS",
+    "NOT_RUN",
     "STATEMENTS",
     "UNDECIDED",
     "VERDICTS",
