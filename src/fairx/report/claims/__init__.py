@@ -1,4 +1,4 @@
-"""The paper's claims, each with a rule that was written down before the runs."""
+"""The paper's claims, each with one statistic and one rule that decides it."""
 
 from .claim import DECIDED, NOT_RUN, UNDECIDED, VERDICTS, Claim
 from .looking import LOOKS, looks, settled
