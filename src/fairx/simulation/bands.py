@@ -92,7 +92,7 @@ def t_quantile(alpha: float, freedom: Any) -> Any:
 
 def chance(alpha: float) -> float:
     """Return a chance of error: one above a half is a level, which some mistake for it."""
-    return rules.number("alpha", alpha, low=0, high=0.5)
+    return rules.number("alpha", rules.positive("alpha", alpha), low=0, high=0.5)
 
 
 def check(kind: str) -> str:
