@@ -122,7 +122,7 @@ class Key:
     def _add_identity(self, value: Any) -> None:
         """Take in something that is known to this process alone; or its contents, where they count."""
         kind = type(value)
-        self._say(kind.__module__, kind.__qualname__)
+        self._say(str(kind.__module__), kind.__qualname__)
         if not self.contents:
             self._say(str(id(value)))
             self.lasting = False
@@ -139,12 +139,12 @@ class Key:
     def add_class(self, kind: type) -> None:
         """Take in the fields and methods of a class, inherited ones too."""
         self._say("class", kind.__name__, *getattr(kind, "_fields", ()))
-        if is_installed(kind.__module__):
-            self._say(kind.__module__, kind.__qualname__)
+        if is_installed(str(kind.__module__)):
+            self._say(str(kind.__module__), kind.__qualname__)
             return
         passed = PARTS_OF_TUPLES.union(getattr(kind, "_fields", ()))
         for base in kind.__mro__[:-1]:
-            if base is not tuple and not is_installed(base.__module__):
+            if base is not tuple and not is_installed(str(base.__module__)):
                 for name, value in sorted(vars(base).items()):
                     special = name.startswith("__") and not _is_special_method(name, value)
                     if not special and name not in passed:
@@ -209,7 +209,7 @@ def python_function(value: Any) -> Any:
 def is_dispatcher(value: Any) -> bool:
     """Tell whether a value is a function compiled by Numba, without asking the value."""
     kind = type(value)
-    return kind.__module__.startswith("numba.") and hasattr(kind, "get_call_template")
+    return str(kind.__module__).startswith("numba.") and hasattr(kind, "get_call_template")
 
 
 def is_our_code(value: Any) -> bool:
@@ -217,7 +217,7 @@ def is_our_code(value: Any) -> bool:
     if isinstance(value, FunctionType):
         module, file = str(value.__module__), value.__code__.co_filename
         return module.startswith(OURS) and file.startswith(PACKAGE)
-    return isinstance(value, type) and value.__module__.startswith(OURS)
+    return isinstance(value, type) and str(value.__module__).startswith(OURS)
 
 
 def patches(kind: Any) -> list[tuple[str, Any]]:
