@@ -20,7 +20,7 @@ TAKEN = (*CURVES, "exposure", "pulls", "exposure_curves", "run", "round", "horiz
 
 
 class Round(NamedTuple):
-    """What a measure is told of a round: copies of what was, for each arm on offer."""
+    """What a measure is told of a round: for each arm on offer, in copies of its own."""
 
     arms: Indices
     deployed: Vector  # the probabilities that the policy played
