@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,7 +79,17 @@ def _spread(values: Vector) -> str:
 
 
 def _plus_minus(mean: float, std: float) -> str:
-    return f"{mean:.5g}" + ("" if np.isnan(std) else f" ± {std:.2g}")
+    """Return a mean with the digits that its deviation leaves.
+
+    Examples
+    --------
+    >>> _plus_minus(1797.93, 112.4), _plus_minus(34.519, 1.84), _plus_minus(0.25, 0.0)
+    ('1,798 ± 112', '34.5 ± 1.8', '0.25 ± 0')
+    """
+    if not 1e-6 < std < 1e9 or not abs(mean) < 1e9:
+        return f"{mean:.5g}" + ("" if np.isnan(std) else f" ± {std:.2g}")
+    digits = max(0, 1 - math.floor(math.log10(std)))
+    return f"{mean:,.{digits}f} ± {std:,.{digits}f}"
 
 
 def _most(exposure: Vector) -> str:
