@@ -23,11 +23,10 @@ from test_report import Page
 from fairx import Affine, Exponential, Logistic, PiecewiseLinear, Power, fair_probabilities, logs
 from fairx.auditing import Audit, audit
 from fairx.auditing.always_valid import Intervals
-from fairx.auditing.concentration import gini
 from fairx.auditing.lines import POWERS, lines
 from fairx.auditing.merits import described, estimated
 from fairx.auditing.page import write_audit
-from fairx.auditing.shares import Pools, fair_shares, floored, share_box, share_errors
+from fairx.auditing.shares import Pools, fair_shares, floored, gini, share_box, share_errors
 from fairx.auditing.sums import LogSums
 from fairx.auditing.tables import text
 from fairx.command import merits as spelled

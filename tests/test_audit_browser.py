@@ -37,8 +37,14 @@ def test_figures_are_drawn_in_full(view: Any) -> None:
         "const own = use => use.closest('svg').querySelector(use.getAttribute('xlink:href'));"
         "return [uses.length, uses.filter(use => !own(use)).length]"
     )
-    assert uses > 100
+    assert uses > 40  # ticks and dots
     assert lost == 0
+
+
+def test_words_in_figures_can_be_searched(view: Any) -> None:
+    for words in ("share of decisions", "power of the merit", "fair share: Gini"):
+        assert view.execute_script("return window.find(arguments[0])", words), words
+        view.execute_script("getSelection().removeAllRanges()")
 
 
 def test_tables_are_sorted_by_a_click(view: Any) -> None:

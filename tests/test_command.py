@@ -48,6 +48,10 @@ def test_a_report_of_what_is_there(tmp_path: Path) -> None:
     assert main([*command, "--report-only"]) == 0
     assert same(rows_of(out), before)
     assert "<svg" in (out / "index.html").read_text("utf-8")
+    assert main([*command, "--report-only", "--band", "interval", "--panels"]) == 0
+    assert r"half a 95 \% interval" in (out / "tables.tex").read_text("utf-8")
+    alone = {path.stem for path in out.glob("*-*.pdf")}
+    assert {name.partition("-")[2] for name in alone} >= {"fairness-c4", "reward-c4"}, alone
 
 
 @pytest.mark.parametrize(
@@ -81,7 +85,15 @@ def test_mistakes_are_one_line(
         main(["--traceback", *arguments])
 
 
-@pytest.mark.parametrize("arguments", [[], ["reproduce"], ["reproduce", "fig1", "--jobs", "0"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["reproduce"],
+        ["reproduce", "fig1", "--jobs", "0"],
+        ["reproduce", "fig1", "--band", "sd"],
+    ],
+)
 def test_usage(arguments: list[str], capsys: Capture) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(arguments)

@@ -77,7 +77,7 @@ def test_everything_that_a_world_says(environment: Any) -> None:
     rng = np.random.default_rng(5)
     for example in range(examples):
         middle = (example + rng.random()) / examples
-        assert world.pick(middle) == example
+        assert world.pick(middle, 0) == example
         assert list(world.candidates(example)) == list(range(arms))
         features = world.features[world.row(example)]
         if hasattr(environment, "contexts"):

@@ -9,6 +9,8 @@ import pytest
 from scipy import stats
 
 from fairx.report import metrics
+from fairx.simulation import bands
+from fairx.simulation.bands import t_quantile
 
 RNG = np.random.default_rng(5)
 FIRST, SECOND = RNG.normal(10, 2, 10), RNG.normal(4, 1, 7)
@@ -18,17 +20,17 @@ FIRST, SECOND = RNG.normal(10, 2, 10), RNG.normal(4, 1, 7)
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 10, 55, 1000, 10**6])
 def test_t_quantile(alpha: float, freedom: int) -> None:
     expected = stats.t.isf(alpha / 2, freedom)
-    assert metrics.t_quantile(alpha, freedom) == pytest.approx(expected, rel=1e-10)
+    assert t_quantile(alpha, freedom) == pytest.approx(expected, rel=1e-10)
 
 
 def test_a_level_is_not_taken_for_a_chance_of_error() -> None:
     with pytest.raises(ValueError, match=r"alpha must be a number from 0 to 0.5, not 0.95"):
-        metrics.mean_interval(FIRST, 0.95)
+        bands.mean_interval(FIRST, 0.95)
 
 
 def test_mean_interval() -> None:
     expected = stats.ttest_1samp(FIRST, 0).confidence_interval(0.9)
-    assert metrics.mean_interval(FIRST, alpha=0.1) == pytest.approx((FIRST.mean(), *expected))
+    assert bands.mean_interval(FIRST, alpha=0.1) == pytest.approx((FIRST.mean(), *expected))
 
 
 def test_difference_interval_is_that_of_welch_or_slightly_wider() -> None:
@@ -41,18 +43,18 @@ def test_difference_interval_is_that_of_welch_or_slightly_wider() -> None:
 
 
 def test_a_constant_second_leaves_the_interval_of_the_first() -> None:
-    found, alone = metrics.difference_interval(FIRST, [1.0] * 9), metrics.mean_interval(FIRST)
+    found, alone = metrics.difference_interval(FIRST, [1.0] * 9), bands.mean_interval(FIRST)
     assert found == pytest.approx([end - 1 for end in alone])
 
 
 def test_intervals_without_spread_are_points() -> None:
     assert metrics.difference_interval([2.0, 2.0], [1.0, 1.0]) == (1, 1, 1)
     assert metrics.ratio_interval([2.0, 2.0], [1.0, 1.0]) == (2, 2, 2)
-    assert metrics.mean_interval([2.0, 2.0]) == (2, 2, 2)
+    assert bands.mean_interval([2.0, 2.0]) == (2, 2, 2)
 
 
 def test_one_run_says_nothing_of_others() -> None:
-    assert metrics.mean_interval([2.0]) == (2, -math.inf, math.inf)
+    assert bands.mean_interval([2.0]) == (2, -math.inf, math.inf)
     assert metrics.difference_interval([2.0], [1.0, 3.0]) == (0, -math.inf, math.inf)
     assert metrics.ratio_interval([2.0], [1.0]) == (2, 0, math.inf)
     assert metrics.resampled_interval(lambda runs: 1.0, runs=1) == (1, -math.inf, math.inf)
@@ -124,4 +126,4 @@ def test_spread() -> None:
 
 def test_no_runs_at_all() -> None:
     with pytest.raises(ValueError, match="the number of values must be"):
-        metrics.mean_interval([])
+        bands.mean_interval([])

@@ -14,7 +14,8 @@ from outcomes import MEANS, RUNS, Made, exposures, panel, played, regrets
 
 from fairx import Affine, OptimalFair, fair_probabilities
 from fairx.experiments.outcome import Outcome
-from fairx.plots import draw, exposure_figure, regret_figure, save, styles
+from fairx.plots import draw, exposure_figure, panels, regret_figure, save, styles
+from fairx.simulation.bands import band
 
 PAPER = {
     "UCB": Made(50_000, 1, -900),
@@ -74,6 +75,46 @@ def test_lines_are_means_and_bands_one_standard_deviation() -> None:
     assert top == pytest.approx(
         result.summary().fairness_mean[-1] + result.summary().fairness_std[-1]
     )
+
+
+@pytest.mark.parametrize("kind", ["se", "interval"])
+def test_bands_can_be_chosen(kind: str) -> None:
+    found = outcome(10)
+    regret = found.panels[0].curves[2].result.fairness_regret
+    axis = draw(found, kind).axes[0]
+    top = np.asarray(axis.collections[0].get_paths()[0].vertices)[:, 1].max()
+    assert top == pytest.approx(band(regret, kind).high[-1])
+    with pytest.raises(ValueError, match="band must be one of std, se, interval, not 'sd'"):
+        draw(found, "sd")
+
+
+def test_each_panel_can_stand_alone() -> None:
+    found = outcome(6, 8)
+    alone = panels(found, "se")
+    assert list(alone) == [
+        f"{view}-c{c}" for c in (6, 8) for view in ("fairness", "reward", "fairness-log")
+    ]
+    together = draw(found, "se").axes
+    for place, figure in zip((0, 2, 4, 1, 3, 5), alone.values(), strict=True):
+        (axis,) = figure.axes
+        assert axis.get_title() == together[place].get_title()
+        assert axis.get_ylim() == together[place].get_ylim()
+        assert legend_words(figure) == list(PAPER)
+        for one, other in zip(axis.lines, together[place].lines, strict=True):
+            np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
+
+
+def test_each_horizon_can_stand_alone() -> None:
+    alone = panels(shares(14))
+    assert list(alone) == ["20-rounds-c4", "2000-rounds-c4"]
+    assert all("optimal fair" in legend_words(figure) for figure in alone.values())
+
+
+def test_panels_that_would_share_a_name_are_numbered() -> None:
+    twins = [panel(PAPER)._replace(merit=Affine(1.0, 1e-9)) for _ in range(2)]
+    names = list(panels(regrets("fig2", *twins)))
+    assert names[0] == "fairness-affine-slope1.0-intercept1e-09-1"
+    assert len(set(names)) == 6
 
 
 def test_the_guide_has_slope_one_half_on_logarithmic_axes() -> None:

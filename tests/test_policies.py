@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import policy_oracles
@@ -33,6 +33,7 @@ from fairx import (
 )
 from fairx.checks import POLICY_CHECKS, check_policy
 from fairx.compiled import interpreted
+from fairx.policies.counts import Counts
 
 NONE = np.empty(0)
 
@@ -228,6 +229,49 @@ def test_the_checks_can_fail() -> None:
 
     with pytest.raises(AssertionError, match="changed the state"):
         check_policy(Peeping(MERITS[0], 1, 1))
+
+
+class Forgetting(NamedTuple):
+    """Forgets: what is older counts less, that of all arms."""
+
+    keep: float
+
+    def start(self, arms: int, dimension: int) -> Any:
+        return Counts(np.zeros(arms), np.zeros(arms))
+
+    def probabilities(self, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+        weights = 1.0 + state.reward_sums[arms] / np.maximum(state.pulls[arms], 1e-9)
+        return weights / weights.sum()
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        state.pulls[:] *= self.keep
+        state.reward_sums[:] *= self.keep
+        state.pulls[arm] += 1.0
+        state.reward_sums[arm] += reward
+
+
+class Promising(Forgetting):
+    """Promises what it does not keep, unless it forgets nothing."""
+
+    any_order = True
+
+
+def test_the_order_of_rewards_is_asked_of_those_who_promise() -> None:
+    check_policy(Forgetting(0.9))
+    check_policy(Promising(1.0))
+    with pytest.raises(
+        AssertionError, match="order of rewards changes the state, against its prom"
+    ):
+        check_policy(Promising(0.9))
+
+
+def test_our_policies_promise_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    def learn_twice(self: Any, state: Any, arm: int, context: Any, reward: float) -> None:
+        state.reward_sums[arm] = 0.9 * state.reward_sums[arm] + reward
+
+    monkeypatch.setattr(UCB, "learn", learn_twice)
+    with pytest.raises(AssertionError, match="order of rewards changes the state"):
+        check_policy(UCB(0.1))
 
 
 MORE: list[Any] = [

@@ -64,15 +64,18 @@ def page(folder: Path) -> Page:
 
 def test_files(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()}
-    assert names == {"index.html", "tables.csv", "fig2.svg", "fig2.png", "figA1.svg", "figA1.png"}
+    pictures = {f"{name}.{kind}" for name in ("fig2", "figA1") for kind in ("svg", "pdf", "png")}
+    assert names == {"index.html", "tables.csv", "tables.tex"} | pictures
 
 
-def test_the_page_loads_nothing(page: Page) -> None:
+def test_the_page_loads_nothing(page: Page, folder: Path) -> None:
     for tag, attributes in page.tags:
         assert tag not in {"script", "iframe", "object", "embed", "base", "image"}
         assert "src" not in attributes
         for name in ("href", "xlink:href"):
-            assert (attributes.get(name) or "#").startswith(("#", "data:")), attributes
+            link = attributes.get(name) or "#"
+            beside = tag == "a" and (folder / link).is_file()  # which is loaded by a click alone
+            assert beside or link.startswith(("#", "data:")), attributes
         for value in attributes.values():
             assert all(found == "#" for found in re.findall(r"url\((.)", value or ""))
     policy = next(a for _, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
@@ -129,6 +132,37 @@ def test_an_outcome_without_panels_has_no_figure(tmp_path: Path) -> None:
     assert "Not played yet" in text
     assert "<svg" not in text
     assert not (tmp_path / "fig2.svg").exists()
+
+
+def test_figures_and_tables_can_be_taken_along(page: Page) -> None:
+    links = {attributes.get("href") for tag, attributes in page.tags if tag == "a"}
+    assert {"fig2.pdf", "fig2.svg", "fig2.png", "figA1.pdf", "tables.csv", "tables.tex"} <= links
+
+
+def test_panels_and_bands_are_those_asked_for(tmp_path: Path) -> None:
+    found = regrets("my figure", panel({"FairX-TS": Made(1000)}))
+    path = write_report({"my figure": found}, tmp_path, {}, band="se", panels=True)
+    page = Page(path.read_text(encoding="utf-8"))
+    for view in ("fairness-c10", "reward-c10", "fairness-log-c10"):
+        for kind in ("svg", "pdf", "png"):
+            assert (tmp_path / f"my figure-{view}.{kind}").is_file()
+            assert ("a", {"href": f"my%20figure-{view}.{kind}"}) in page.tags
+    assert "mean ± one standard error" in page.text
+    assert "1,000 ± 3.54" in page.text  # 1% of ±1, ±1/2, 0, over the root of 5
+    assert r"$1{,}000.0 \pm 3.5$" in (tmp_path / "tables.tex").read_text(encoding="utf-8")
+
+
+def test_one_run_has_no_band(tmp_path: Path) -> None:
+    found = regrets("fig2", panel({"FairX-TS": Made(1000)}, runs=1), runs=1)
+    page = Page(write_report({"fig2": found}, tmp_path, {}, "interval").read_text(encoding="utf-8"))
+    assert "1,000 ±" not in page.text
+    assert r"& $990$ &" in (tmp_path / "tables.tex").read_text(encoding="utf-8")
+
+
+def test_unknown_bands_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="band must be one of std, se, interval, not 'sd'"):
+        write_report({"fig2": played()}, tmp_path / "out", {}, "sd")
+    assert not (tmp_path / "out").exists()
 
 
 def test_verdicts_are_in_words(page: Page) -> None:

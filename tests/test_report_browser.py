@@ -31,14 +31,37 @@ def test_everything_is_visible(view: Any) -> None:
         assert all(one.is_displayed() and min(one.size.values()) > 10 for one in found)
 
 
+def test_words_in_figures_can_be_searched(view: Any) -> None:
+    for words in ("fairness regret, log axes", "average exposure", "a" * 60, "grey dashes: √T"):
+        assert view.execute_script("return window.find(arguments[0])", words), words
+        view.execute_script("getSelection().removeAllRanges()")
+
+
+def test_words_in_figures_do_not_overlap(view: Any) -> None:
+    """Whatever font the browser has: the boxes of words in a figure, less two pixels each way."""
+    touching = view.execute_script(
+        "const found = [];"
+        "for (const svg of document.querySelectorAll('figure svg')) {"
+        "  const all = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim());"
+        "  const boxes = all.map(t => t.getBoundingClientRect());"
+        "  for (let i = 0; i < all.length; i++) for (let j = 0; j < i; j++) {"
+        "    const [a, b] = [boxes[i], boxes[j]];"
+        "    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);"
+        "    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);"
+        "    if (wide > 2 && high > 4) found.push(all[i].textContent + ' / ' + all[j].textContent);"
+        "  } } return found"
+    )
+    assert touching == []
+
+
 def test_figures_are_drawn_in_full(view: Any) -> None:
-    """Glyphs and marks are found in their own figure."""
+    """Marks are found in their own figure."""
     uses, lost = view.execute_script(
         "const uses = [...document.querySelectorAll('figure svg use')];"
         "const own = use => use.closest('svg').querySelector(use.getAttribute('xlink:href'));"
         "return [uses.length, uses.filter(use => !own(use)).length]"
     )
-    assert uses > 100
+    assert uses > 100  # ticks
     assert lost == 0
 
 

@@ -57,7 +57,7 @@ def by_hand(policy: Any, environment: Any, judge: Any, rounds: int, seed: int) -
     pair = np.empty(1)
     with np.errstate(all="ignore"):
         for t in range(rounds):
-            example = environment.world(None).pick(uniform(keys.example, t))
+            example = environment.world(None).pick(uniform(keys.example, t), t)
             shown, means = environment.contexts_of(example), environment.means_of(example)
             normals, deployed = np.empty(each), np.empty(arms)
             normals_of_round(keys.policy, t, each, normals)
@@ -444,7 +444,7 @@ def test_linear_examples_are_drawn_uniformly() -> None:
     keys = streams(9, 0)
     world = Linear(contexts(10), np.ones(5), 0.1).world(None)
     with np.errstate(over="ignore"):
-        shown = [world.pick(uniform(keys.example, t)) for t in range(20_000)]
+        shown = [world.pick(uniform(keys.example, t), t) for t in range(20_000)]
     counts = np.bincount(shown, minlength=10)
     assert ((counts - 2000) ** 2 / 2000).sum() < 40.5
 

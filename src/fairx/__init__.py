@@ -30,7 +30,7 @@ from .policies import (
     Uniform,
 )
 from .replay import UniformLog, replay
-from .simulation import Provenance, Result, Round, Summary, simulate
+from .simulation import Comparison, Provenance, Result, Round, Summary, compare, simulate
 from .version import __version__ as __version__
 
 _keep_old_names()
@@ -46,6 +46,7 @@ __all__ = [
     "Ascent",
     "Bandit",
     "BrokenFile",
+    "Comparison",
     "Confidence",
     "Custom",
     "Decision",
@@ -78,6 +79,7 @@ __all__ = [
     "UnknownArm",
     "UnknownDecision",
     "audit",
+    "compare",
     "datasets",
     "environments",
     "evaluate",

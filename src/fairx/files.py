@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import uuid
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -98,3 +99,26 @@ def read_archive(
             f"{path} has version {found!r}, but this fairx reads version {ARCHIVE_VERSION}"
         )
     return header, arrays
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def hold(file: IO[Any]) -> None:
+        """Lock an open file until this process ends, however it ends; else a BlockingIOError."""
+        handle = file.fileno()
+        before = os.lseek(handle, 0, os.SEEK_CUR)
+        os.lseek(handle, 1 << 30, os.SEEK_SET)  # a locked byte cannot be read: one far behind
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            raise BlockingIOError(str(error)) from error
+        finally:
+            os.lseek(handle, before, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def hold(file: IO[Any]) -> None:
+        """Lock an open file until this process ends, however it ends; else a BlockingIOError."""
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

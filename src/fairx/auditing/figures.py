@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairx.plots.figure import new_figure
-from fairx.plots.palette import OPTIMAL, Style
+from fairx.pictures import OPTIMAL, Style, new_figure
 
 from .lines import POWERS
 from .result import Audit

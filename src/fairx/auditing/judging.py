@@ -9,7 +9,6 @@ import numpy as np
 
 from fairx.merit import Merit
 
-from .concentration import gini
 from .lines import lines, sensitivity
 from .merits import described, estimated
 from .notes import notes
@@ -17,6 +16,7 @@ from .prepared import Prepared
 from .regret import regret
 from .result import Audit
 from .sample_ratio import sample_ratio
+from .shares import gini
 from .sums import LogSums
 
 NO_GROUP = "(no group)"

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from fairx.pages import resource, template
-from fairx.plots.figure import inlined
+from fairx.pictures import inlined
 
 from . import figures
 from .result import Audit

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.special import expit
 
+from fairx import rules
 from fairx.auditing.always_valid import Intervals
 from fairx.types import Indices, Vector
 
@@ -152,3 +154,28 @@ def _rest(pools: Pools) -> Vector:
 def _weights(pools: Pools) -> Vector:
     found: Vector = pools.decisions[pools.pool] / pools.decisions.sum()
     return found
+
+
+def gini(shares: npt.ArrayLike) -> float:
+    """Return the Gini coefficient: 0 where all have the same, near 1 where one has all.
+
+    Examples
+    --------
+    >>> gini([0.25, 0.25, 0.5]), gini([1.0, 1.0])
+    (0.16666666666666663, 0.0)
+    """
+    curve = lorenz(shares)
+    return float(1.0 - (curve[1:] + curve[:-1]).sum() / (curve.size - 1))
+
+
+def lorenz(shares: npt.ArrayLike) -> Vector:
+    """Return what the i least shown arms have together, for i from 0 to all of them.
+
+    Examples
+    --------
+    >>> lorenz([0.5, 0.25, 0.25])
+    array([0.  , 0.25, 0.5 , 1.  ])
+    """
+    found = np.sort(rules.array("shares", shares, (None,)))
+    total = rules.positive("the sum of shares", float(found.sum()))
+    return np.concatenate([[0.0], np.cumsum(found) / total])

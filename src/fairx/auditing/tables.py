@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .concentration import lorenz
 from .lines import POWERS
 from .result import Audit
+from .shares import lorenz
 
 VERSION = 1
 POINTS = 101  # of the Lorenz curves

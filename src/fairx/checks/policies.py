@@ -5,18 +5,16 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from fairx.exposure import fair_probabilities
 from fairx.settings import KINDS, build, describe
-from fairx.types import Indices, Vector
+from fairx.types import Vector
 
-ARMS = 4
-MEANS = np.array([0.2, 0.5, 0.5, 0.8])
-Round = tuple[int, Vector, float]
+from .training import ARMS, MEANS, assert_same, history, informed, probabilities, start, trained
 
 
 def check_policy(policy: Any) -> None:
@@ -27,8 +25,8 @@ def check_policy(policy: Any) -> None:
 
 def probabilities_are_a_distribution(policy: Any) -> None:
     """One number per arm on offer, none negative, with sum 1; fresh and trained."""
-    for state in (_start(policy), _trained(policy)):
-        found = _probabilities(policy, state)
+    for state in (start(policy), trained(policy)):
+        found = probabilities(policy, state)
         assert found.shape == (ARMS,), f"{policy}: {found.shape} is not one number per arm"
         assert found.min() >= 0, f"{policy}: negative probability in {found}"
         assert abs(found.sum() - 1) < 1e-12, f"{policy}: probabilities sum to {found.sum()}"
@@ -36,16 +34,16 @@ def probabilities_are_a_distribution(policy: Any) -> None:
 
 def probabilities_leave_the_state_alone(policy: Any) -> None:
     """Looking does not change what was learned."""
-    state = _trained(policy)
+    state = trained(policy)
     before = copy.deepcopy(state)
-    _probabilities(policy, state)
-    _assert_same(policy, "probabilities changed the state", state, before, exact=True)
+    probabilities(policy, state)
+    assert_same(policy, "probabilities changed the state", state, before, exact=True)
 
 
 def the_same_seed_gives_the_same_probabilities(policy: Any) -> None:
     """Nothing but the generator is random."""
-    state = _trained(policy)
-    same = np.array_equal(_probabilities(policy, state, 1), _probabilities(policy, state, 1))
+    state = trained(policy)
+    same = np.array_equal(probabilities(policy, state, 1), probabilities(policy, state, 1))
     assert same, f"{policy}: two draws from the same seed differ"
 
 
@@ -53,26 +51,29 @@ def another_seed_gives_another_draw(policy: Any) -> None:
     """A policy that asks for random numbers uses them."""
     if not hasattr(policy, "needs") or policy.needs(ARMS, ARMS)[0] == 0:
         return
-    draws = {_probabilities(policy, _start(policy), seed).tobytes() for seed in range(20)}
+    draws = {probabilities(policy, start(policy), seed).tobytes() for seed in range(20)}
     assert len(draws) > 1, f"{policy}: 20 seeds give one draw"
 
 
 def the_order_of_history_does_not_matter(policy: Any) -> None:
-    """Rewards may come in any order."""
-    rounds = list(_history())
-    forwards, backwards = _start(policy), _start(policy)
+    """Rewards may come in any order, where that is promised: by `any_order`, or by being ours."""
+    if not _promises_any_order(policy):
+        return
+    rounds = list(history())
+    forwards, backwards = start(policy), start(policy)
     for arm, context, reward in rounds:
         policy.learn(forwards, arm, context, reward)
     for arm, context, reward in reversed(rounds):
         policy.learn(backwards, arm, context, reward)
-    _assert_same(policy, "the order of rewards changes the state", forwards, backwards)
+    broken = "the order of rewards changes the state, against its promise of any_order"
+    assert_same(policy, broken, forwards, backwards)
 
 
 def learning_changes_only_its_arm(policy: Any) -> None:
     """A reward of one arm says nothing of the others, where arms have counts of their own."""
-    state = _trained(policy)
-    if "pulls" not in getattr(state, "_fields", ()):
-        return
+    state = trained(policy)
+    if not _promises_any_order(policy) or "pulls" not in getattr(state, "_fields", ()):
+        return  # what forgets old rewards, forgets those of other arms too
     before = copy.deepcopy(state)
     policy.learn(state, 2, np.eye(ARMS)[2], 1.0)
     others = np.delete(np.arange(ARMS), 2)
@@ -84,20 +85,20 @@ def relabelling_arms_relabels_probabilities(policy: Any) -> None:
     """The position of an arm among those on offer does not matter."""
     if not hasattr(policy, "needs") or policy.needs(ARMS, ARMS)[0] > 0:
         return
-    state, order = _trained(policy), np.array([2, 0, 3, 1])
-    found, moved = _probabilities(policy, state), _probabilities(policy, state, arms=order)
+    state, order = trained(policy), np.array([2, 0, 3, 1])
+    found, moved = probabilities(policy, state), probabilities(policy, state, arms=order)
     assert np.allclose(moved, found[order], atol=1e-9), f"{policy}: {moved} is not {found[order]}"
 
 
 def a_lone_arm_gets_everything(policy: Any) -> None:
     """With one arm on offer there is nothing to decide."""
-    found = _probabilities(policy, _trained(policy), arms=np.array([2]))
+    found = probabilities(policy, trained(policy), arms=np.array([2]))
     assert np.allclose(found, [1.0], atol=1e-12), f"{policy}: a lone arm gets {found}"
 
 
 def a_subset_of_arms_will_do(policy: Any) -> None:
     """Arms that are not on offer get nothing, and do not disturb."""
-    found = _probabilities(policy, _trained(policy), arms=np.array([3, 1]))
+    found = probabilities(policy, trained(policy), arms=np.array([3, 1]))
     assert found.shape == (2,), f"{policy}: {found.shape} for two arms on offer"
     assert abs(found.sum() - 1) < 1e-12, f"{policy}: probabilities sum to {found.sum()}"
 
@@ -124,18 +125,18 @@ def compiled_equals_interpreted(policy: Any) -> None:
     """The compiled step gives the same probabilities as the Python source, to the last bit."""
     if not hasattr(policy, "propose"):
         return
-    state, contexts = _trained(policy), np.eye(ARMS)
+    state, contexts = trained(policy), np.eye(ARMS)
     normals, work = policy.needs(ARMS, ARMS)
     out = np.empty(ARMS)
     draw = np.random.default_rng(0).standard_normal(normals)
     policy.propose(state, np.arange(ARMS), contexts, draw, np.empty(work), out)
-    found = _probabilities(policy, state, 0)
+    found = probabilities(policy, state, 0)
     assert np.array_equal(out, found), f"{policy}: compiled {found}, interpreted {out}"
 
 
 def memory_does_not_grow(policy: Any) -> None:
     """What is kept depends on the number of arms, not of rewards."""
-    sizes = [len(pickle.dumps(state)) for state in (_start(policy), _trained(policy))]
+    sizes = [len(pickle.dumps(state)) for state in (start(policy), trained(policy))]
     assert sizes[1] < 2 * sizes[0] + 1000, f"{policy}: the state grew from {sizes[0]} to {sizes[1]}"
 
 
@@ -143,7 +144,7 @@ def probabilities_converge_to_fair(policy: Any) -> None:
     """After many rewards, exposure is in proportion to merit (up to exploration)."""
     if not hasattr(policy, "merit") or _knows_the_means(policy):
         return
-    gap = np.abs(_probabilities(policy, _informed(policy)) - _fair(policy)).sum()
+    gap = np.abs(probabilities(policy, informed(policy)) - _fair(policy)).sum()
     assert gap < 0.2, f"{policy}: {gap} from fair after 2,000 rewards of each arm"
 
 
@@ -151,7 +152,7 @@ def equal_arms_get_equal_exposure(policy: Any) -> None:
     """Two arms of one mean are treated alike: up to the noise of a draw."""
     if not hasattr(policy, "merit") or _knows_the_means(policy):
         return
-    found = _probabilities(policy, _informed(policy))
+    found = probabilities(policy, informed(policy))
     assert abs(found[1] - found[2]) < 0.1, f"{policy}: equal arms get {found[1]} and {found[2]}"
 
 
@@ -159,7 +160,7 @@ def a_better_mean_gets_no_less(policy: Any) -> None:
     """More merit, no less exposure."""
     if not hasattr(policy, "merit") or _knows_the_means(policy):
         return
-    found = _probabilities(policy, _informed(policy))
+    found = probabilities(policy, informed(policy))
     assert found[0] <= found[1] + 1e-9, f"{policy}: the worst arm gets {found}"
     assert found[2] <= found[3] + 1e-9, f"{policy}: the best arm gets {found}"
 
@@ -184,36 +185,8 @@ POLICY_CHECKS: list[Callable[[Any], None]] = [
 ]
 
 
-def _history(rounds: int = 24, seed: int = 0) -> Iterator[Round]:
-    rng = np.random.default_rng(seed)
-    for t in range(rounds):
-        yield t % ARMS, rng.normal(size=ARMS), float(rng.random())
-
-
-def _start(policy: Any) -> Any:
-    return policy.start(ARMS, ARMS)
-
-
-def _trained(policy: Any) -> Any:
-    state = _start(policy)
-    for arm, context, reward in _history():
-        policy.learn(state, arm, context, reward)
-    return state
-
-
-def _informed(policy: Any) -> Any:
-    """Return the state after 2,000 rewards of each arm, equal to its mean."""
-    state = _start(policy)
-    for _ in range(2_000):
-        for arm in range(ARMS):
-            policy.learn(state, arm, np.eye(ARMS)[arm], float(MEANS[arm]))
-    return state
-
-
-def _probabilities(policy: Any, state: Any, seed: int = 0, arms: Indices | None = None) -> Vector:
-    arms = np.arange(ARMS) if arms is None else arms
-    found = policy.probabilities(state, arms, np.eye(ARMS)[arms], np.random.default_rng(seed))
-    return np.asarray(found)
+def _promises_any_order(policy: Any) -> bool:
+    return bool(getattr(policy, "any_order", type(policy) in KINDS.values()))
 
 
 def _fair(policy: Any) -> Vector:
@@ -222,14 +195,3 @@ def _fair(policy: Any) -> Vector:
 
 def _knows_the_means(policy: Any) -> bool:
     return hasattr(policy, "means")
-
-
-def _assert_same(policy: Any, what: str, left: Any, right: Any, *, exact: bool = False) -> None:
-    pairs = zip(_arrays(left), _arrays(right), strict=True)
-    tolerance = 0.0 if exact else 1e-9
-    same = all(np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True) for a, b in pairs)
-    assert same, f"{policy}: {what}, {left} is not {right}"
-
-
-def _arrays(state: Any) -> Iterator[Any]:
-    yield from (state if isinstance(state, tuple) else [state])

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fairx.simulation.bands import BANDS
 from fairx.simulation.runs import cores
 
 from .session import about, noted
@@ -50,6 +51,13 @@ def _add_options(parser: argparse.ArgumentParser, out: str) -> None:
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="play on a Dask cluster instead")
     parser.add_argument("--data", metavar="DIR", help="where data sets are (or FAIRX_DATA)")
+    parser.add_argument(
+        "--band", choices=tuple(BANDS), default="std",
+        help="about means: standard deviation (default), standard error, or 95 %% interval",
+    )  # fmt: skip
+    parser.add_argument(
+        "--panels", action="store_true", help="also write each panel of a figure to its own files"
+    )
     parser.add_argument(
         "--report-only", action="store_true", help="play nothing; report what is there"
     )
@@ -108,7 +116,7 @@ def _conduct(
                 outcomes[experiment.name] = outcome(experiment, rows, options.data)
         finally:
             noted(out, options, len(rows) - before, started)
-        page = write_report(outcomes, out, about(out, absent))
+        page = write_report(outcomes, out, about(out, absent), options.band, options.panels)
     print(f"report: {page.resolve()}")
     return 0
 

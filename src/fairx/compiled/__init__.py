@@ -7,7 +7,7 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 
 from .copying import own_copy
 from .entries import Entry, cache_directory, direct, entry, interpreted
-from .keys import Key, is_our_code
+from .keys import Key, is_our_code, key_of
 from .lowering import code_of, is_our_class, lowered
 from .records import changed, record
 from .teaching import compilable, kernel, load, outlined, spliced, vector_kernel
@@ -25,6 +25,7 @@ __all__ = [
     "is_our_class",
     "is_our_code",
     "kernel",
+    "key_of",
     "load",
     "lowered",
     "outlined",

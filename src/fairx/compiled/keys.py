@@ -86,6 +86,9 @@ class Key:
             parts = [part for pair in sorted(value.items(), key=repr) for part in pair]
         elif isinstance(value, property):
             parts = (value.fget,)
+        elif isinstance(value, slice):  # a constant of code from Python 3.14 on
+            self._say("slice")
+            parts = (value.start, value.stop, value.step)
         else:
             self._add_identity(value)
             return

@@ -30,6 +30,7 @@ def record(cls: type[R]) -> type[R]:
     cls.__repr__ = lambda self: short(self)  # type: ignore[method-assign]
     cls._repr_html_ = record_table  # type: ignore[attr-defined]
     cls._replace = lambda self, /, **fields: cls(**(self._asdict() | fields))  # type: ignore[attr-defined]
+    cls.__replace__ = cls._replace  # type: ignore[attr-defined] # for copy.replace of Python 3.13
     return cls
 
 

@@ -93,15 +93,21 @@ def _lesson_of(name: str, finder: Callable[..., Any]) -> Callable[[Any], None]:
 
 
 def _teach_method(numba: Any, kind: Any, name: str, finder: Callable[..., Any]) -> None:
-    """Do as `numba.extending.overload_method` does, but let a field of that name come first."""
+    """Do as `numba.extending.overload_method` does, but let a field of that name come first.
+
+    Two protocols may share the name of a method that takes other arguments: Numba knows each by a name
+    of its own.
+    """
     templates = numba.core.typing.templates
+    own_name = f"{name}{inspect.signature(finder)}"
 
     class RecordMethod(templates._OverloadMethodTemplate):  # type: ignore[misc, name-defined]
         def _resolve(self, record: Any, attribute: str) -> Any:
-            return None if attribute in record.fields else super()._resolve(record, attribute)
+            other = attribute != name or name in record.fields or not _fits(finder, record)
+            return None if other else super()._resolve(record, own_name)
 
     template = templates.make_overload_attribute_template(
-        kind, name, finder, base=RecordMethod, jit_options=INNER
+        kind, own_name, finder, base=RecordMethod, jit_options=INNER
     )
     templates.infer_getattr(template)
     numba.extending.overload(finder, jit_options=INNER)(finder)
@@ -114,8 +120,15 @@ def _finder(method: FunctionType) -> Callable[..., FunctionType | None]:
         body = getattr(record.instance_class, method.__name__, None)
         return None if body is None else _bare(body)
 
+    find.__name__ = method.__name__
     find.__signature__ = inspect.signature(_bare(method))  # type: ignore[attr-defined]
     return find
+
+
+def _fits(finder: Callable[..., Any], record: Any) -> bool:
+    """Tell whether a record's method takes as many arguments as the protocol's: two may share a name."""
+    body = getattr(record.instance_class, finder.__name__, None)
+    return body is None or body.__code__.co_argcount == len(inspect.signature(finder).parameters)
 
 
 def _bare(function: FunctionType) -> FunctionType:

@@ -1,6 +1,6 @@
 """Problems to play on: where rewards come from."""
 
-from .base import Environment, Prior, World
+from .base import Environment, MovingEnvironment, Prior, World
 from .bernoulli import Bernoulli
 from .labelled import Labelled
 from .linear import Linear, LinearPrior
@@ -13,6 +13,7 @@ __all__ = [
     "Labelled",
     "Linear",
     "LinearPrior",
+    "MovingEnvironment",
     "Normal",
     "NormalPrior",
     "Prior",

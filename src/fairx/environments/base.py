@@ -38,6 +38,23 @@ class Environment(Protocol):
         ...
 
 
+@compilable
+class MovingEnvironment(Protocol):
+    """An environment with a state in each run: it has these two, and the other four of above.
+
+    All that can change goes into the state, and all that a round shows into its example: a number,
+    an array, a record, or the state itself.
+    """
+
+    def start(self, rng: np.random.Generator) -> Any:
+        """Return the state of a run before its first round: a new one each time."""
+        ...
+
+    def draw(self, state: Any, t: int, rng: np.random.Generator) -> Any:
+        """Move the state on to a round, counted from 0; return the example that it shows."""
+        ...
+
+
 class Prior(Protocol):
     """An environment that is drawn anew for each run: its mean regret is Bayesian."""
 
@@ -54,8 +71,12 @@ class World(Protocol):
     (examples, arms, dimension), of which `row` tells the row that an example shows.
     """
 
-    def pick(self, uniform: float) -> int:
-        """Return an example, given a uniform number."""
+    def pick(self, uniform: float, t: int) -> int:
+        """Return the example of a round, given a uniform number."""
+        ...
+
+    def key(self, example: int, t: int) -> int:
+        """Return what tells this round's means from those of the last: the example, where they stay."""
         ...
 
     def row(self, example: int) -> int:
@@ -75,6 +96,11 @@ class World(Protocol):
         ...
 
 
+def is_moving(environment: Any) -> bool:
+    """Tell whether an environment has a state in each run."""
+    return callable(getattr(environment, "start", None))
+
+
 def world_of(environment: Any, rng: np.random.Generator) -> Any:
     """Return the inner form of `environment` for one run, ours or anybody's."""
     if isinstance(environment, type):
@@ -89,7 +115,7 @@ def world_of(environment: Any, rng: np.random.Generator) -> Any:
 
 def draw(environment: Any, rng: np.random.Generator) -> int:
     """Return the example that this round shows (one uniform number)."""
-    return int(environment.world(rng).pick(rng.random()))
+    return int(environment.world(rng).pick(rng.random(), 0))
 
 
 def arms_of(environment: Any, example: int) -> Indices:

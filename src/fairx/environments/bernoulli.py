@@ -72,9 +72,13 @@ class BernoulliWorld(NamedTuple):
         """Return the lowest and highest mean."""
         return float(self.means.min()), float(self.means.max())
 
-    def pick(self, uniform: float) -> int:
+    def pick(self, uniform: float, t: int) -> int:
         """Show the one example there is."""
         return 0
+
+    def key(self, example: int, t: int) -> int:
+        """Return the example."""
+        return example
 
     def row(self, example: int) -> int:
         """Point at no features."""

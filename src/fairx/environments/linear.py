@@ -89,9 +89,13 @@ class LinearWorld(NamedTuple):
         means = self.features @ self.parameter
         return float(means.min()), float(means.max())
 
-    def pick(self, uniform: float) -> int:
+    def pick(self, uniform: float, t: int) -> int:
         """Draw an example uniformly."""
         return int(uniform * len(self.features))
+
+    def key(self, example: int, t: int) -> int:
+        """Return the example."""
+        return example
 
     def row(self, example: int) -> int:
         """Point at the example itself."""

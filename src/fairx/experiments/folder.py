@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fairx.files import UNFINISHED, replaced
+from fairx.files import UNFINISHED, hold, replaced
 
 from .rows import Rows
 from .specification import Experiment
@@ -76,14 +76,9 @@ def _content(path: Path) -> dict[str, Any]:
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
     """Hold the folder; the system lets go of it when the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: two processes would only do some work twice
-        yield
-        return
     with (directory / ".lock").open("w") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            hold(file)
         except BlockingIOError:
             raise ValueError(
                 f"{directory} is in use by another process: wait for it, or choose another --out"

@@ -11,6 +11,7 @@ import numpy as np
 from fairx.merit import Merit, check_conditions
 from fairx.policies.base import inner_form
 from fairx.simulation import Provenance, Result
+from fairx.simulation.bands import standard_deviation
 
 from . import problems
 from .execution import Player
@@ -128,7 +129,7 @@ def _chosen(
     for point in points:
         tasks = validation_tasks(experiment, entrant, point, merit, checksum)
         finals = np.array([rows[task.key]["fairness_regret"][-1] for task in tasks])
-        tried.append(Tried(point, float(finals.mean()), _std(finals)))
+        tried.append(Tried(point, float(finals.mean()), float(standard_deviation(finals))))
     best = min(range(len(points)), key=lambda i: tried[i].mean)
     return points[best], tuple(tried)
 
@@ -174,7 +175,3 @@ def _provenance(row: Row) -> Provenance:
     judge, code = row["merit"], settings.get("code", "")
     policy = f"{row['policy']} #{code}" if code else row["policy"]
     return Provenance(policy, problem, judge, row["seed"], row["rounds"], row["version"])
-
-
-def _std(values: Any) -> float:
-    return float(values.std(ddof=1)) if values.size > 1 else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,32 +11,49 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fairx.experiments.outcome import Outcome, Panel
+from fairx.pictures import OPTIMAL, Style, new_figure, styles
+from fairx.simulation import bands
 from fairx.types import Vector
 
-from .figure import legend, merit_title, new_figure, write
-from .palette import OPTIMAL, Style, styles
+from .figure import Layout, View, file_words, legend, merit_title, write
 
 FAIR = "optimal fair"
 FEW = 20  # arms that can have a group of bars each
 
 
-def exposure_figure(outcome: Outcome) -> Figure:
+def exposure_figure(outcome: Outcome, band: str = "std") -> Figure:
     """Draw the average exposure of run 0: a row for each horizon, a column for each merit.
 
     Up to 20 arms have bars, in their order. More of them are sorted by their fair share and
-    drawn as steps on a logarithmic axis.
+    drawn as steps on a logarithmic axis. One run has no `band`: there is none here.
     """
-    horizons = len(outcome.panels[0].curves[0].results)
-    columns = len(outcome.panels)
-    figure = new_figure(10 * columns, 3 * horizons + 1)
-    grid = figure.subplots(horizons, columns, squeeze=False)
-    found = styles(curve.label for panel in outcome.panels for curve in panel.curves)
-    found[FAIR] = OPTIMAL
-    for column, panel in zip(grid.T, outcome.panels, strict=True):
-        for horizon, axis in enumerate(column):
-            _draw_horizon(axis, panel, horizon, found)
+    found, columns = layout(outcome, band)
+    horizons = len(columns[0])
+    figure = new_figure(10 * len(columns), 3 * horizons + 1)
+    grid = figure.subplots(horizons, len(columns), squeeze=False)
+    for axes, views in zip(grid.T, columns, strict=True):
+        for axis, view in zip(axes, views, strict=True):
+            view.draw(axis)
     legend(figure, found)
     return figure
+
+
+def layout(outcome: Outcome, band: str = "std") -> Layout:
+    """Return the panels of the figure, those of each merit by horizon."""
+    bands.check(band)
+    found = styles(curve.label for panel in outcome.panels for curve in panel.curves)
+    found[FAIR] = OPTIMAL
+    return Layout(found, [_views(panel, found) for panel in outcome.panels])
+
+
+def _views(panel: Panel, found: Mapping[str, Style]) -> list[View]:
+    return [
+        View(
+            f"{result.rounds[-1]}-rounds-{file_words(merit_title(panel.merit))}",
+            partial(_draw_horizon, panel=panel, horizon=horizon, found=found),
+        )
+        for horizon, result in enumerate(panel.curves[0].results)
+    ]
 
 
 def _draw_horizon(axis: Axes, panel: Panel, horizon: int, found: Mapping[str, Style]) -> None:

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from fairx import rules
+from fairx.simulation.bands import (
+    ALPHA,
+    Interval,
+    around,
+    chance,
+    error_of,
+    one_of_each_run,
+    standard_deviation,
+)
 from fairx.types import Indices, Vector
-
-ALPHA = 0.05
-
-
-class Interval(NamedTuple):
-    """An estimate and the ends of its confidence interval, infinite for a single run."""
-
-    value: float
-    low: float
-    high: float
-
-
-def mean_interval(values: npt.ArrayLike, alpha: float = ALPHA) -> Interval:
-    """Return the mean over runs with its Student t interval.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in mean_interval([1.0, 2.0, 3.0])]
-    [2.0, -0.484, 4.484]
-    """
-    found = _runs("values", values)
-    return _around(found.mean(), *_errors(found), alpha)
 
 
 def difference_interval(
@@ -46,8 +31,8 @@ def difference_interval(
     >>> [round(end, 3) for end in difference_interval([4.0, 5.0, 6.0], [1.0, 2.0, 3.0])]
     [3.0, 0.733, 5.267]
     """
-    a, b = _runs("first", first), _runs("second", second)
-    return _around(a.mean() - b.mean(), *_welch(_errors(a), _errors(b)), alpha)
+    a, b = one_of_each_run("first", first), one_of_each_run("second", second)
+    return around(a.mean() - b.mean(), *_welch(error_of(a), error_of(b)), alpha)
 
 
 def ratio_interval(first: npt.ArrayLike, second: npt.ArrayLike, alpha: float = ALPHA) -> Interval:
@@ -60,12 +45,12 @@ def ratio_interval(first: npt.ArrayLike, second: npt.ArrayLike, alpha: float = A
     >>> [round(end, 2) for end in ratio_interval([39.0, 40.0, 41.0], [9.0, 10.0, 11.0])]
     [4.0, 3.1, 5.17]
     """
-    a, b = _runs("first", first), _runs("second", second)
+    a, b = one_of_each_run("first", first), one_of_each_run("second", second)
     top, bottom = (
         rules.positive(name, float(runs.mean()))
         for name, runs in (("the mean of first", a), ("the mean of second", b))
     )
-    log = _around(math.log(top / bottom), *_welch(_errors(a / top), _errors(b / bottom)), alpha)
+    log = around(math.log(top / bottom), *_welch(error_of(a / top), error_of(b / bottom)), alpha)
     with np.errstate(over="ignore"):
         return Interval(top / bottom, float(np.exp(log.low)), float(np.exp(log.high)))
 
@@ -86,7 +71,7 @@ def resampled_interval(
         return Interval(float(statistic(everything)), -math.inf, math.inf)
     samples = np.random.default_rng(seed).integers(runs, size=(1000, runs))
     low, high = np.quantile(
-        [statistic(sample) for sample in samples], [_chance(alpha) / 2, 1 - alpha / 2]
+        [statistic(sample) for sample in samples], [chance(alpha) / 2, 1 - alpha / 2]
     )
     return Interval(float(statistic(everything)), float(low), float(high))
 
@@ -131,33 +116,7 @@ def distance(exposure: npt.ArrayLike, fair: npt.ArrayLike) -> Vector:
 
 def spread(values: npt.ArrayLike) -> float:
     """Return the standard deviation between runs (divided by runs - 1; 0 for a single run)."""
-    found = _runs("values", values)
-    return float(found.std(ddof=1)) if found.size > 1 else 0.0
-
-
-def t_quantile(alpha: float, freedom: float) -> float:
-    """Return the t that Student's variable exceeds, on either side, with chance `alpha`.
-
-    Examples
-    --------
-    >>> round(t_quantile(0.05, freedom=9), 3)
-    2.262
-    """
-    return float(stdtrit(rules.positive("freedom", freedom), 1 - _chance(alpha) / 2))
-
-
-def _around(value: float, error: float, freedom: float, alpha: float) -> Interval:
-    """Return the interval of a value with this standard error."""
-    if not freedom:  # one run: nothing is known of the others
-        return Interval(float(value), -math.inf, math.inf)
-    # Welch's degrees of freedom are cut to a whole number, which only widens the interval.
-    half = t_quantile(alpha, int(freedom + 1e-9)) * error
-    return Interval(float(value), float(value - half), float(value + half))
-
-
-def _errors(runs: Vector) -> tuple[float, float]:
-    """Return the standard error of the mean and its degrees of freedom."""
-    return spread(runs) / math.sqrt(runs.size), runs.size - 1
+    return float(standard_deviation(one_of_each_run("values", values)))
 
 
 def _welch(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
@@ -167,14 +126,3 @@ def _welch(first: tuple[float, float], second: tuple[float, float]) -> tuple[flo
         return 0.0, min(m, n)
     part = 1 / (1 + (b / a) ** 2) if a else 0.0
     return math.hypot(a, b), 1 / (part**2 / m + (1 - part) ** 2 / n)
-
-
-def _chance(alpha: float) -> float:
-    """Return a chance of error: one above a half is a level, which some mistake for it."""
-    return rules.number("alpha", alpha, low=0, high=0.5)
-
-
-def _runs(name: str, values: npt.ArrayLike) -> Vector:
-    found = rules.array(name, values, (None,), "one value per run")
-    rules.count(f"the number of {name}", found.size)
-    return found

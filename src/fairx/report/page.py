@@ -8,17 +8,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fairx import plots
 from fairx.experiments.outcome import Outcome
 from fairx.pages import number, template
-from fairx.plots import draw
-from fairx.plots.figure import inlined, merit_title
+from fairx.pictures import FORMATS, inlined, save
+from fairx.plots.figure import merit_title
+from fairx.simulation import bands
 
 from .claims import STATEMENTS, Claim, claims
-from .tables import rows, setting_words, write_tables
+from .latex import write_latex
+from .tables import Row, rows, setting_words, write_tables
 
 PAPER = {name for statement in STATEMENTS for name in statement.needs}  # what claims are about
 CAPTIONS = {
-    "regret": "Mean over the runs, bands of one standard deviation. Linear axes fit the fair "
+    "regret": "Mean over the runs ± {band}. Linear axes fit the fair "
     "policies; where a conventional one leaves them, its last mean is given above. Grey dashes: the "
     "growth that the theory promises.",
     "exposure": "Average exposure of each arm in one run, the first, at each horizon, beside the "
@@ -27,9 +30,13 @@ CAPTIONS = {
 
 
 def write_report(
-    outcomes: Mapping[str, Outcome], directory: str | Path, about: Mapping[str, str]
+    outcomes: Mapping[str, Outcome],
+    directory: str | Path,
+    about: Mapping[str, str],
+    band: str = "std",
+    panels: bool = False,
 ) -> Path:
-    """Write figures, tables.csv and index.html to `directory`; return the path of the page.
+    """Write figures, tables and index.html to `directory`; return the path of the page.
 
     Parameters
     ----------
@@ -37,13 +44,19 @@ def write_report(
         By name, which is that of the files: the paper's are fig1, fig2, ...
     about
         What the head of the page says of these runs: date, machine, command.
+    band
+        Of figures and tables, about each mean: `fairx.simulation.bands` has the kinds.
+    panels
+        Whether each panel is also written as a figure of its own.
     """
+    bands.check(band)
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     for name in outcomes:
         _check_name(name)
     write_tables(outcomes, folder / "tables.csv")
-    sections = [_section(name, outcome, folder) for name, outcome in outcomes.items()]
+    write_latex(outcomes, folder / "tables.tex", band)
+    sections = [_section(name, outcome, folder, band, panels) for name, outcome in outcomes.items()]
     found = [] if PAPER.isdisjoint(outcomes) else claims(outcomes)
     page = template(__package__, finding=finding).render(
         about=about,
@@ -51,6 +64,8 @@ def write_report(
         verdicts=Counter(claim.verdict for claim in found),
         scales=sorted({outcome.experiment.scale for outcome in outcomes.values()} - {"paper"}),
         sections=sections,
+        band=bands.BANDS[band],
+        formats=FORMATS,
     )
     path = folder / "index.html"
     path.write_text(page, encoding="utf-8")
@@ -62,21 +77,42 @@ def _check_name(name: str) -> None:
         raise ValueError(f"name must be a plain file name, not {name!r}: figures are saved by it")
 
 
-def _section(name: str, outcome: Outcome, folder: Path) -> dict[str, Any]:
+def _section(name: str, outcome: Outcome, folder: Path, band: str, panels: bool) -> dict[str, Any]:
     """Return what the template says of one outcome."""
     experiment = outcome.experiment
     played = {(type(panel.merit), panel.merit) for panel in outcome.panels}
     found = rows(outcome)
+    there = bool(outcome.panels)
     return {
         "name": name,
         "experiment": experiment,
-        "svg": inlined(draw(outcome), folder / name) if outcome.panels else "",
-        "caption": CAPTIONS[experiment.figure],
-        "rows": found,
+        "svg": inlined(plots.draw(outcome, band), folder / name, FORMATS) if there else "",
+        "files": [name, *_saved_panels(name, outcome, folder, band, panels)] if there else [],
+        "caption": CAPTIONS[experiment.figure].format(band=bands.BANDS[band]),
+        "rows": [(row, *_regrets(row, band)) for row in found],
         "edges": any(row.at_edge for row in found),
         "searches": _searches(outcome),
         "missing": [merit_title(m) for m in experiment.merits if (type(m), m) not in played],
     }
+
+
+def _saved_panels(name: str, outcome: Outcome, folder: Path, band: str, panels: bool) -> list[str]:
+    """Write each panel, if that is asked for; return the names of the files without their ends."""
+    drawn = plots.panels(outcome, band) if panels else {}
+    for panel, figure in drawn.items():
+        save(figure, folder / f"{name}-{panel}", FORMATS)
+    return [f"{name}-{panel}" for panel in drawn]
+
+
+def _regrets(row: Row, band: str) -> tuple[str, str]:
+    """Return both final regrets in words; a single run has no band."""
+    wide = bands.factor(band, row.runs)
+    pairs = ((row.fairness_mean, row.fairness_std), (row.reward_mean, row.reward_std))
+    fairness, reward = (
+        f"{number(mean)} ± {number(wide * std)}" if row.runs > 1 else number(mean)
+        for mean, std in pairs
+    )
+    return fairness, reward
 
 
 def _searches(outcome: Outcome) -> list[dict[str, Any]]:

@@ -59,7 +59,6 @@ def application(options: Options) -> Any:
 def run(options: Options, app: Any = None) -> None:
     """Serve until told to stop; what was asked for before that is answered."""
     import uvicorn
-    import uvloop
 
     logging.basicConfig(level=logging.INFO, handlers=[handler()], force=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # the visitors of the demonstration
@@ -73,13 +72,22 @@ def run(options: Options, app: Any = None) -> None:
     # Both come again after a graceful stop.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        uvloop.run(_served(server, options))
+        event_loop().run(_served(server, options))
     except KeyboardInterrupt:
         LOGGER.info("stopped")
     except SystemExit:
         raise OSError(
             f"cannot serve on {options.host}:{options.port}: see the line above"
         ) from None
+
+
+def event_loop() -> Any:
+    """Return the module that runs the event loop: uvloop, which Windows has not, or Python's."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio
+    return uvloop
 
 
 async def _served(server: Any, options: Options) -> None:

@@ -25,7 +25,7 @@ def play_rounds(  # type: ignore[no-untyped-def]
             fill_uniforms(keys.choice, block, tally.uniforms[2])
             fill_normals(keys.reward_noise, block, 1, tally.noise)
             fill_normals(keys.policy, block, each, tally.normals)
-        example = world.pick(tally.uniforms[0, row])
+        example = world.pick(tally.uniforms[0, row], t)
         arms = world.candidates(example)
         n = len(arms)
         contexts = world.features[world.row(example)][:n]
@@ -34,12 +34,12 @@ def play_rounds(  # type: ignore[no-untyped-def]
         policy.propose(state, arms, contexts, normals, tally.work, deployed)
         position = choose(deployed, tally.uniforms[2, row])
         arm = arms[position]
-        reward = world.pay(example, arm, tally.uniforms[1, row], tally.noise[row])
-        policy.absorb(state, arm, contexts[position], reward, tally.work)
         fair, means = tally.fair[:n], tally.means[:n]
-        if example != last:
+        if world.key(example, t) != last:  # before the reward, which may change them
             world.fill_means(example, means)
             share(judge, means, fair)
-            last, ahead = example, lead(fair, means)
+            last, ahead = world.key(example, t), lead(fair, means)
+        reward = world.pay(example, arm, tally.uniforms[1, row], tally.noise[row])
+        policy.absorb(state, arm, contexts[position], reward, tally.work)
         measures.note_round(tally, arms, deployed, fair, means, position, reward)
         add_round(tally, n, arms, deployed, fair, means, arm, ahead, reward, t + 1)

@@ -147,6 +147,17 @@ def check_merits(policy: Any, judge: Merit, world: Any) -> None:
         check_conditions(merit, *world.mean_range())
 
 
+def check_means_seen(run: int, world: Any, judge: Merit) -> None:
+    """Refuse a judge that is no merit at all the means of a run, where they were not known before."""
+    if hasattr(world, "seen"):
+        low, high = world.mean_range()
+        try:
+            check_conditions(judge, low, high)
+        except rules.InvalidValue as error:
+            remedy = "bound the means, or choose another judge"
+            raise ValueError(f"{error}: run {run} has means {low} to {high}; {remedy}") from None
+
+
 def generator_of(seed: int, run: int, *, own: bool = False) -> np.random.Generator:
     """Return the NumPy generator of a run: one for its world, one for a policy of others."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(run, int(own))))

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from fairx import rules
-from fairx.environments import Environment, Prior
-from fairx.environments.base import world_of
+from fairx.environments import Environment, MovingEnvironment, Prior
+from fairx.environments.base import is_moving, world_of
 from fairx.merit import Merit
 from fairx.numerics.streams import streams
 from fairx.policies import Policy
@@ -22,6 +22,7 @@ from .provenance import provenance
 from .result import Result
 from .runs import (
     Watch,
+    check_means_seen,
     check_merits,
     checkpoint_rounds,
     generator_of,
@@ -33,7 +34,7 @@ from .tally import Tally, new_tally
 
 def simulate(
     policy: Policy[Any],
-    environment: Environment | Prior,
+    environment: Environment | MovingEnvironment | Prior,
     judge: Merit,
     *,
     rounds: int,
@@ -80,8 +81,9 @@ def simulate(
     marks = checkpoint_rounds(checkpoints, rules.count("rounds", rounds))
     seed, numbers = rules.count("seed", seed, low=0), run_numbers(runs)
     kernel, measuring = inner_form(policy), measures_of(measures)
-    # A prior has no `draw`, but other means in each run.
-    for run in numbers if not hasattr(environment, "draw") else numbers[:1]:
+    # A prior has no `draw`, but other means in each run, as has what starts anew.
+    anew = is_moving(environment) or not hasattr(environment, "draw")
+    for run in numbers if anew else numbers[:1]:
         check_merits(policy, judge, world_of(environment, generator_of(seed, run)))
     records = kernel, environment, judge, measuring
     found = [_Run(records, len(measures), marks, seed, run) for run in numbers]
@@ -128,3 +130,4 @@ class _Run:
             return True
 
         watch.walk(int(self.marks[-1]), step)
+        check_means_seen(self.run, *records[2:4])

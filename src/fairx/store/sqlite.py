@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fairx.errors import BrokenFile
+from fairx.files import hold
 
 from .database import Row, grouped, listed
 from .tables import VERSION, statements
@@ -150,7 +150,7 @@ def _only_writer(path: Path) -> IO[str]:
     """Hold the lock that one process can hold; the system lets go of it when the process ends."""
     file = path.with_name(path.name + ".lock").open("a+", encoding="utf-8")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        hold(file)
     except OSError:
         file.seek(0)
         holder = file.read().strip() or "unknown"

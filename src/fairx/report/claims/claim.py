@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fairx.experiments.outcome import Curve, Outcome, Panel
 from fairx.plots.figure import merit_title
-from fairx.report.metrics import Interval
+from fairx.simulation.bands import Interval
 from fairx.types import Vector
 
 Measure = Callable[[Panel, str], Vector]

@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 
 from fairx.experiments.outcome import Outcome, Panel
-from fairx.report.metrics import distance, mean_interval, ratio_interval
+from fairx.report.metrics import distance, ratio_interval
+from fairx.simulation.bands import mean_interval
 from fairx.types import Vector
 
 from .claim import MAB, Finding, Statement, find, judged, only

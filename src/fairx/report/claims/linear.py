@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fairx.experiments.outcome import Curve, Outcome
-from fairx.report.metrics import difference_interval, mean_interval, ratio_interval
+from fairx.report.metrics import difference_interval, ratio_interval
+from fairx.simulation.bands import mean_interval
 
 from .claim import (
     LINEAR,

@@ -8,12 +8,11 @@ from functools import partial
 from fairx import theory
 from fairx.experiments.outcome import Curve, Outcome, Panel
 from fairx.report.metrics import (
-    Interval,
     difference_interval,
     growth_exponents,
-    mean_interval,
     ratio_interval,
 )
+from fairx.simulation.bands import Interval, mean_interval
 from fairx.types import Vector
 
 from .claim import (
