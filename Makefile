@@ -19,7 +19,8 @@ benchmarks: $(VENV)/installed
 	$(BIN)/python benchmarks/speed.py
 
 docs: $(VENV)/installed
-	$(BIN)/mkdocs serve
+	$(BIN)/python scripts/gallery
+	$(BIN)/zensical serve
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -28,4 +29,4 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist site results .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .cache build dist site results .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -23,6 +23,7 @@ from fairx.compiled.entries import compiled_sources
 from fairx.environments import Bernoulli
 from fairx.numerics.streams import streams
 from fairx.simulation.loop import play_rounds
+from fairx.simulation.measures import NoMeasure
 from fairx.simulation.tally import new_tally
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
@@ -39,11 +40,10 @@ def test_compiled_equals_interpreted_to_the_last_bit(policy: Any) -> None:
     for compiled in (True, False):
         state = policy.start(arms, dimension)
         tally = new_tally(np.array([150]), arms, *policy.needs(arms, dimension))
-        run, records = play_rounds.ready(
-            (policy, state, world, judge), lambda run, low, t=tally: run(*low, keys, t, 0, 0)
-        )
+        given = (policy, state, world, judge, NoMeasure())
+        run, records = play_rounds.ready(given, lambda run, low, t=tally: run(*low, keys, t, 0, 0))
         run = run if compiled else play_rounds.interpreted
-        run(*(records if compiled else (policy, state, world, judge)), keys, tally, 0, 150)
+        run(*(records if compiled else given), keys, tally, 0, 150)
         tallies.append(tally)
         states.append(state)
     for compiled_part, interpreted_part in zip(tallies[0][:5], tallies[1][:5], strict=True):
@@ -129,7 +129,7 @@ def test_results_do_not_depend_on_the_process_the_jobs_or_the_instructions() -> 
 def test_the_first_compilation_says_what_it_waits_for_and_is_kept(tmp_path: Path) -> None:
     first = run(SIMULATE.format(jobs=1), FAIRX_CACHE=str(tmp_path))
     assert (
-        f"fairx: compiling FairXTS, Posterior, BernoulliWorld, Exponential (once; kept in {tmp_path})"
+        f"fairx: compiling FairXTS, Posterior, BernoulliWorld, Exponential, NoMeasure (once; kept in {tmp_path})"
         in first.stderr
     )
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
@@ -215,3 +215,34 @@ def test_a_record_without_settings_still_compiles() -> None:
     ours = simulate(Uniform(), world, merit, rounds=50, seed=1)
     found = simulate(Plain(), world, merit, rounds=50, seed=1)
     np.testing.assert_array_equal(ours.pulls, found.pulls)
+
+
+MACHINE_CODE = """
+import fairx
+from fairx.compiled import load
+load()
+from numba.core.codegen import JITCodeLibrary
+made, finish = [], JITCodeLibrary._finalize_specific
+
+def finished(library):
+    finish(library)
+    made.append([function.name for function in library.get_defined_functions()])
+
+JITCodeLibrary._finalize_specific = finished
+merit, world = fairx.Exponential(2), fairx.environments.Bernoulli([0.2, 0.5])
+for policy in (fairx.FairXTS(merit, 1.0, 0.5), fairx.TS(1.0, 0.5)):
+    fairx.simulate(policy, world, merit, rounds=16, seed=1, jobs=1)
+print(*("\\t".join(names) for names in made), sep="\\n")
+"""
+
+
+@needs_compiler
+def test_only_whole_loops_become_machine_code(tmp_path: Path) -> None:
+    """A cold start takes twice as long where each function of ours is compiled by itself."""
+    done = run(MACHINE_CODE, FAIRX_CACHE=str(tmp_path))
+    modules = [line.split("\t") for line in done.stdout.splitlines()]
+    ours = [names for names in modules if any("5fairx" in name for name in names)]
+    assert len(ours) == 2, done.stderr
+    for names in ours:  # wrapped for Python, not for C
+        assert [("play_rounds" in n) for n in names if n.startswith("_ZN7cpython")] == [True]
+        assert not any(name.startswith("cfunc") for name in names)

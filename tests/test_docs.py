@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ import fairx
 from fairx import policies, theory
 
 ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCES = Path(fairx.__file__).parent
 PAGE = ROOT / "docs" / "paper-to-code.md"
 needs_docs = pytest.mark.skipif(
@@ -50,3 +54,47 @@ def test_every_dependency_is_justified() -> None:
     ):
         if name not in ("fairx", "hatchling"):
             assert name in page, f"dependencies.md does not justify {name}"
+
+
+@needs_docs
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_code_is_not_cut_off(page: Path) -> None:
+    """What is wider than 80 columns does not fit a page; lines of lists may begin with spaces too."""
+    text = page.read_text(encoding="utf-8")
+    fenced = re.findall(r"^```.*?^```", text, re.DOTALL | re.MULTILINE)
+    indented = re.findall(r"(?<=\n\n)(?: {4}.*\n)+", text)
+    lines = [line for block in (*fenced, *indented) for line in block.splitlines()]
+    assert [line for line in lines if len(line) > 80] == []
+
+
+@needs_docs
+@pytest.mark.parametrize("section", ["Tutorial", "Guide"])
+def test_every_guide_begins_with_a_picture(section: str) -> None:
+    settings = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
+    (found,) = (part[section] for part in settings["project"]["nav"] if section in part)
+    pages = (
+        [found] if isinstance(found, str) else [name for part in found for name in part.values()]
+    )
+    for page in pages:
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        assert re.match(r"# .+\n\n!\[.{20,}\]\([\w/.]+\)\n", text), f"{page} has no picture"
+
+
+@needs_docs
+def test_pictures_are_small_and_used_and_follow_the_colours_of_the_page() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    pictures = sorted((ROOT / "docs" / "pictures").glob("*.svg"))
+    assert len(pictures) > 10
+    for picture in pictures:
+        drawn = picture.read_text(encoding="utf-8")
+        assert f"pictures/{picture.name})" in text
+        assert len(drawn) < 60_000
+        assert "light-dark(" in drawn
+        assert not re.search(r"(href|src)=|url\(|<image", drawn)
+
+
+@needs_docs
+@pytest.mark.service
+def test_pictures_are_those_of_the_runs() -> None:
+    script = [sys.executable, str(ROOT / "scripts" / "pictures"), "--check"]
+    assert subprocess.run(script, check=False).returncode == 0

@@ -216,6 +216,19 @@ def test_what_goes_wrong_late_is_refused(environment: Any, judge: Any, words: st
     assert bool(told) is ("0.3" not in words)
 
 
+def test_a_merit_must_hold_where_each_run_starts() -> None:
+    """Positive at all means of the first run that is played, and not at all of the second."""
+    sources = (np.random.SeedSequence(1, spawn_key=(run, 0)) for run in range(9))
+    lows = [float(np.random.default_rng(source).random(3).min()) for source in sources]
+    told: list[int] = []
+    judge, runs = Affine(1, -max(lows) + 1e-3), [int(np.argmax(lows)), int(np.argmin(lows))]
+    options: dict[str, Any] = {"rounds": 20, "seed": 1, "jobs": 1, "progress": told.append}
+    with pytest.raises(ValueError, match="positive and finite"):
+        simulate(Uniform(), Walk(0.0), judge, runs=runs, **options)
+    assert not told
+    assert simulate(Uniform(), Walk(0.0), judge, runs=runs[:1], **options).fairness_regret.min() > 0
+
+
 def test_a_draw_that_does_not_take_the_state_is_told_so() -> None:
     class Stateless(Walk):
         def draw(self, rng: np.random.Generator) -> Any:  # type: ignore[override]

@@ -346,6 +346,20 @@ def test_code_of_others_is_kept_on_disk_by_its_key(tmp_path: Path, module: str) 
     assert answers == [["0.9", "0"], ["0.9", "1"], ["0.2", "0"], ["0.9", "1"]]
 
 
+def test_code_that_is_kept_outlives_its_module(tmp_path: Path) -> None:
+    """The same code in a module of another name is compiled, though what is kept names the old one."""
+    for module in ("before", "after"):
+        path = tmp_path / f"{module}_policy.py"
+        path.write_text(SOURCE.format(first=0.9, rest=0.1))
+        words = CACHED.format(folder=str(tmp_path), module=path.stem)
+        done = subprocess.run(
+            [sys.executable, "-B", "-W", "error", "-c", words], check=True, text=True,
+            env=os.environ | {"FAIRX_CACHE": str(tmp_path / "cache")}, capture_output=True,
+        )  # fmt: skip
+        assert done.stdout.split()[0] == "0.9"
+        path.unlink()
+
+
 class Flat(FairXEG):
     """A policy of ours, but for what it deploys."""
 

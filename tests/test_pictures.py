@@ -151,6 +151,15 @@ def test_a_label_has_the_colour_it_has_in_reports(played: Result) -> None:
     assert len({(line.get_color(), line.get_linestyle()) for line in axes[0].lines}) == 3
 
 
+def test_axes_of_others_keep_their_looks(played: Result) -> None:
+    from matplotlib import pyplot as plt
+
+    _, axis = plt.subplots()
+    played.plot("mine", axis, measures="fairness_regret")
+    assert axis.spines["top"].get_visible()
+    assert not played.plot(measures="fairness_regret").spines["top"].get_visible()
+
+
 def test_what_is_saved_has_a_legend(played: Result, tmp_path: Path) -> None:
     axes = played.plot("first")
     assert axes[0].get_legend() is None

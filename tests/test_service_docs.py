@@ -123,7 +123,7 @@ def test_every_promise_has_a_heading_and_a_test() -> None:
 def test_every_command_and_option_exists() -> None:
     fenced = re.findall(r"```(?:sh|ini)\n(.*?)\n```", everything(), re.DOTALL)
     quoted = re.findall(r"^    .*$|(?<!`)`[^`\n]+`(?!`)", everything(), re.MULTILINE)
-    code = "\n".join([*fenced, *(part.strip(" `") for part in quoted)])
+    code = "\n".join([*fenced, *(part.strip(" `") for part in quoted)]).replace("\\\n", " ")
     commands = re.findall(r"(?:^|/bin/)fairx ([a-z]+)\b(.*)", code, re.MULTILINE)
     assert {"serve", "verify", "backup", "restore", "audit"} <= {name for name, _ in commands}
     for name, rest in commands:

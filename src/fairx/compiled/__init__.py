@@ -10,7 +10,7 @@ from .entries import Entry, cache_directory, direct, entry, interpreted
 from .keys import Key, is_our_code, key_of
 from .lowering import code_of, is_our_class, lowered
 from .records import changed, record
-from .teaching import compilable, kernel, load, outlined, spliced, vector_kernel
+from .teaching import compilable, kernel, load, outlined, vector_kernel
 
 __all__ = [
     "Entry",
@@ -31,6 +31,5 @@ __all__ = [
     "outlined",
     "own_copy",
     "record",
-    "spliced",
     "vector_kernel",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -10,7 +11,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
@@ -19,12 +19,12 @@ import numpy as np
 
 from .complaints import complaint
 from .lowering import is_lasting, is_ours, lowered
-from .teaching import OPTIONS, load
+from .teaching import load, loop_options
 
 PACKAGE = Path(__file__).parents[1]
 # A line, or several in brackets, that imports what declares code to be compiled.
 DECLARES = re.compile(
-    rb"^from fairx\.compiled import (\([^)]*|.*)\b(compilable|entry|kernel|outlined|spliced|vector_kernel)\b",
+    rb"^from fairx\.compiled import (\([^)]*|.*)\b(compilable|entry|kernel|outlined|vector_kernel)\b",
     re.MULTILINE,
 )
 
@@ -52,11 +52,10 @@ class Entry:
             return self.interpreted, records
         names = ", ".join(map(_name, records)) or self.function.__name__
         try:
-            ours, lasting = is_ours(records), is_lasting(records)
-            run = self._kept if ours else self._kept_for_others if lasting else self._fresh
+            lasting = is_lasting(records)
             with _says_what_it_waits_for(names, kept=lasting):
                 low = tuple(map(lowered, records))
-                try_it(run, low)
+                run = self._tried(records, lasting, lambda run: try_it(run, low))
         except Exception as error:  # noqa: BLE001 - Numba does not fail by errors of its own alone
             theirs = ", ".join(_name(record) for record in records if not is_ours(record)) or names
             reason = complaint(error)
@@ -65,10 +64,20 @@ class Entry:
             return self.interpreted, records
         return run, low
 
+    def _tried(self, records: Any, lasting: bool, try_it: Callable[[Any], Any]) -> Any:
+        """Return the compiled form that worked when it was tried."""
+        if lasting:
+            run = self._kept if is_ours(records) else self._kept_for_others
+            with contextlib.suppress(ImportError):  # kept by a module of theirs that is gone
+                try_it(run)
+                return run
+        try_it(self._fresh)
+        return self._fresh
+
     @functools.cached_property
     def _fresh(self) -> Any:
         """Compile anew in each process: where the code holds what only this one has."""
-        return load().njit(nogil=True, **OPTIONS)(self.function)
+        return load().njit(**loop_options())(self.function)
 
     @functools.cached_property
     def _kept_for_others(self) -> Any:
@@ -86,7 +95,7 @@ class Entry:
 
     def _cached(self, directory: Path, more: dict[str, Any]) -> Any:
         numba = load()
-        options = OPTIONS | {"nogil": True, "cache": _can_write(directory)} | more
+        options = loop_options() | {"cache": _can_write(directory)} | more
         found = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(directory)
         try:
@@ -159,7 +168,7 @@ def _digest_of_sources() -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()[:12]
 
 
-@contextmanager
+@contextlib.contextmanager
 def _says_what_it_waits_for(names: str, *, kept: bool) -> Iterator[None]:
     """Print one line if what follows takes longer than loading from the disk cache."""
     where = f"once; kept in {cache_directory().parent}" if kept else "not kept on disk"

@@ -50,10 +50,10 @@ class Products:
         """Return the inner products of `rows` rows with x."""
         add, multiply, integer = self.builder.add, self.builder.mul, self.length.type
         starts = [multiply(add(self.first, integer(row)), self.stride) for row in range(rows)]
-        sums = self.lane_sums(starts)
+        sums, rests = self.lane_sums(starts), self.rests(starts)
         return [
-            self.builder.fadd(self.folded(self.builder.load(total), LANES), self.rest(start))
-            for total, start in zip(sums, starts, strict=True)
+            self.builder.fadd(self.folded(self.builder.load(total), LANES), self.builder.load(rest))
+            for total, rest in zip(sums, rests, strict=True)
         ]
 
     def lane_sums(self, starts: list[Any]) -> list[Any]:
@@ -68,15 +68,19 @@ class Products:
                 self.add_product(total, left, right)
         return sums
 
-    def rest(self, start: Any) -> Any:
-        """Return the sum over what is left of a row after the whole blocks."""
-        total = self.cgutils.alloca_once_value(self.builder, self.ir.DoubleType()(0.0))
-        whole = self.builder.mul(self.blocks, self.length.type(LANES))
-        with self.cgutils.for_range(self.builder, self.builder.sub(self.length, whole)) as loop:
+    def rests(self, starts: list[Any]) -> list[Any]:
+        """Return the sums over what is left of each row after the whole blocks, fewer than eight."""
+        zero, integer = self.ir.DoubleType()(0.0), self.length.type
+        sums = [self.cgutils.alloca_once_value(self.builder, zero) for _ in starts]
+        whole = self.builder.mul(self.blocks, integer(LANES))
+        left_over = self.builder.and_(self.length, integer(LANES - 1))
+        with self.cgutils.for_range(self.builder, left_over) as loop:
             offset = self.builder.add(whole, loop.index)
-            left = self.number(self.matrix, self.builder.add(start, offset))
-            self.add_product(total, left, self.number(self.x, offset))
-        return self.builder.load(total)
+            right = self.number(self.x, offset)
+            for total, start in zip(sums, starts, strict=True):
+                left = self.number(self.matrix, self.builder.add(start, offset))
+                self.add_product(total, left, right)
+        return sums
 
     def folded(self, values: Any, width: int) -> Any:
         """Add the upper half to the lower half until one number is left."""

@@ -19,7 +19,6 @@ R = TypeVar("R")
 # Division by zero gives inf, as in NumPy: without it loops do not vectorise. Never fast-math:
 # every sum is written in the order it is taken, so that all machines agree to the last bit.
 OPTIONS: dict[str, Any] = {"error_model": "numpy"}
-INNER = OPTIONS | {"forceinline": True}
 
 _lessons: list[Callable[[Any], None]] = []
 _loading = threading.RLock()
@@ -40,6 +39,20 @@ def load() -> Any:
         return _loaded[0]
 
 
+def inner_options() -> dict[str, Any]:
+    """Return how code is compiled that is only ever part of a loop."""
+    from .pipeline import InnerCompiler
+
+    return OPTIONS | {"forceinline": True, "pipeline_class": InnerCompiler}
+
+
+def loop_options() -> dict[str, Any]:
+    """Return how a whole loop is compiled, which is called from Python and not from C."""
+    from .pipeline import LoopCompiler
+
+    return OPTIONS | {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": LoopCompiler}
+
+
 def _declare(lesson: Callable[[Any], None]) -> None:
     with _loading:
         _lessons.append(lesson)
@@ -49,20 +62,14 @@ def _declare(lesson: Callable[[Any], None]) -> None:
 
 def kernel(function: F) -> F:
     """Let compiled code call `function`, which stays an ordinary Python function."""
-    _declare(lambda numba: numba.extending.register_jitable(**INNER)(function))
-    return function
-
-
-def spliced(function: F) -> F:
-    """Do as `kernel`, as if the body stood in the caller's source: for the innermost lines of a loop."""
-    options = OPTIONS | {"inline": "always"}
-    _declare(lambda numba: numba.extending.register_jitable(**options)(function))
+    _declare(lambda numba: numba.extending.register_jitable(**inner_options())(function))
     return function
 
 
 def outlined(function: F) -> F:
     """Do as `kernel`, but without a copy in each caller: for what is long and called often."""
-    _declare(lambda numba: numba.extending.register_jitable(**OPTIONS)(function))
+    more = {"forceinline": False}
+    _declare(lambda numba: numba.extending.register_jitable(**inner_options() | more)(function))
     return function
 
 
@@ -107,10 +114,10 @@ def _teach_method(numba: Any, kind: Any, name: str, finder: Callable[..., Any]) 
             return None if other else super()._resolve(record, own_name)
 
     template = templates.make_overload_attribute_template(
-        kind, own_name, finder, base=RecordMethod, jit_options=INNER
+        kind, own_name, finder, base=RecordMethod, jit_options=inner_options()
     )
     templates.infer_getattr(template)
-    numba.extending.overload(finder, jit_options=INNER)(finder)
+    numba.extending.overload(finder, jit_options=inner_options())(finder)
 
 
 def _finder(method: FunctionType) -> Callable[..., FunctionType | None]:
@@ -143,7 +150,7 @@ def _teach_vectors(numba: Any, function: Callable[..., Any], rows: int) -> None:
 
     products = inner_products(rows)
 
-    @numba.extending.overload(function, jit_options=INNER)
+    @numba.extending.overload(function, jit_options=inner_options())
     def find(matrix, first, x, length):  # type: ignore[no-untyped-def]
         return lambda matrix, first, x, length: products(matrix, first, x, length)
 
@@ -151,7 +158,7 @@ def _teach_vectors(numba: Any, function: Callable[..., Any], rows: int) -> None:
 def _teach_ranges(numba: Any) -> None:
     """Let compiled code index a `range`: all arms on offer, at no cost in memory or speed."""
 
-    @numba.extending.overload(operator.getitem)
+    @numba.extending.overload(operator.getitem, jit_options=inner_options())
     def item(values, index):  # type: ignore[no-untyped-def]
         kinds = numba.types
         if isinstance(values, kinds.RangeType) and isinstance(index, kinds.Integer):

@@ -18,8 +18,9 @@ FORMAT = "fairx results, version 1"
 
 
 @contextmanager
-def opened(directory: Path, owner: str, experiments: Sequence[Experiment]) -> Iterator[Rows]:
+def opened(directory: str | Path, owner: str, experiments: Sequence[Experiment]) -> Iterator[Rows]:
     """Yield the rows of a folder, new or left by an earlier run of the same experiments."""
+    directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     with _locked(directory):
         _claim(directory, owner, {each.name: each.identity() for each in experiments})

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairx.compiled import kernel
+from fairx.compiled import kernel, outlined
 from fairx.types import Keys, Vector
 
 from .elementary import log, sine_and_cosine
@@ -53,7 +53,12 @@ def streams(seed: int, run: int) -> Streams:
 @kernel
 def word(key: np.uint64, position: int) -> np.uint64:
     """Return the 64 random bits at `position`."""
-    z = key + np.uint64(position) * STEP
+    return scrambled(key + np.uint64(position) * STEP)
+
+
+@kernel
+def scrambled(z: np.uint64) -> np.uint64:
+    """Return the 64 random bits of a counter."""
     z = (z ^ (z >> A)) * FIRST
     z = (z ^ (z >> B)) * SECOND
     return z ^ (z >> C)
@@ -74,24 +79,36 @@ def uniform(keys: Keys, position: int) -> float:
 @kernel
 def normal_pair(keys: Keys, pair: int) -> tuple[float, float]:
     """Return two independent standard normal numbers."""
-    radius = math.sqrt(-2.0 * log(1.0 - unit(word(keys[0], pair))))
-    sine, cosine = sine_and_cosine(unit(word(keys[1], pair)) - 0.5)
-    return radius * cosine, radius * sine
+    return normals_of(word(keys[0], pair), word(keys[1], pair))
 
 
 @kernel
+def normals_of(first: np.uint64, second: np.uint64) -> tuple[float, float]:
+    """Return the two standard normal numbers that are made of two words."""
+    radius = math.sqrt(-2.0 * log(1.0 - unit(first)))
+    sine, cosine = sine_and_cosine(unit(second) - 0.5)
+    return radius * cosine, radius * sine
+
+
+@outlined
 def fill_uniforms(keys: Keys, block: int, out: Vector) -> None:
     """Fill `out` with one uniform number for each round of the block."""
     for i in range(BLOCK):
         out[i] = unit(word(keys[0], block * BLOCK + i))
 
 
-@kernel
+@outlined
 def fill_normals(keys: Keys, block: int, each: int, out: Vector) -> None:
     """Fill `out` with `each` normal numbers for each round of the block, round by round."""
     pairs = HALF * each
+    # Counters that count, and halves of their own: as `normal_pair(keys, block * pairs + i)` for
+    # `out[pairs + i]`, the loop multiplies more, and may not become vector code.
+    start = np.uint64(block * pairs) * STEP
+    radius, turn = keys[0] + start, keys[1] + start
+    first, second = out[:pairs], out[pairs:]
     for i in range(pairs):
-        out[i], out[pairs + i] = normal_pair(keys, block * pairs + i)
+        first[i], second[i] = normals_of(scrambled(radius), scrambled(turn))
+        radius, turn = radius + STEP, turn + STEP
 
 
 @kernel

@@ -20,6 +20,7 @@ TABLE = """
 \\centering
 \\caption{{{caption}}}
 \\label{{tab:{label}}}
+\\small
 \\begin{{tabular}}{{llrrr}}
 \\toprule
 Merit & Policy & Rounds & Fairness regret & Reward regret \\\\

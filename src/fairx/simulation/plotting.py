@@ -60,8 +60,7 @@ def _curve(result: Any, name: str) -> Matrix:
 def _axes(axes: Any, names: Sequence[str]) -> Any:
     """Return an axis for each name: those given, or those of a new figure."""
     if axes is None:
-        size = WIDTH * len(names), HEIGHT
-        return plt.subplots(1, len(names), figsize=size, layout="constrained", squeeze=False)[1][0]
+        return _new_axes(len(names))
     found = np.atleast_1d(axes).ravel()
     if found.size == len(names):
         return found
@@ -69,13 +68,20 @@ def _axes(axes: Any, names: Sequence[str]) -> Any:
     raise InvalidValue("axes", rule)
 
 
+def _new_axes(panels: int) -> Any:
+    size = WIDTH * panels, HEIGHT
+    _, found = plt.subplots(1, panels, figsize=size, layout="constrained", squeeze=False)
+    for axis in found[0]:
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    return found[0]
+
+
 def _draw(axis: Any, rounds: Indices, band: bands.Band, label: str) -> None:
     name = label or f"curve {len(axis.lines) + 1}"
     style = pictures.styles([*(str(line.get_label()) for line in axis.lines), name])[name]
     axis.plot(rounds, band.mean, color=style.colour, ls=style.line, label=label or None)
     axis.fill_between(rounds, band.low, band.high, color=style.colour, alpha=0.2, lw=0)
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
 
 
 def _save(axis: Any, label: str, path: str | Path) -> None:

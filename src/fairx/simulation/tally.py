@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairx.compiled import kernel, spliced
+from fairx.compiled import kernel
 from fairx.numerics.streams import BLOCK
 from fairx.types import Indices, Matrix, Vector
 
@@ -72,7 +72,7 @@ def lead(fair: Vector, means: Vector) -> float:
     return best - earned  # type: ignore[no-any-return]
 
 
-@spliced
+@kernel
 def add_round(
     tally: Tally, n: int, arms: Indices, deployed: Vector, fair: Vector, means: Vector, played: int,
     ahead: float, reward: float, rounds: int,

@@ -26,8 +26,8 @@ def located(address: str) -> Store:
 
     Examples
     --------
-    >>> located("sqlite:///var/shop.db").path
-    PosixPath('var/shop.db')
+    >>> located("sqlite:///var/shop.db").path.as_posix()
+    'var/shop.db'
     >>> located("mysql://localhost")
     Traceback (most recent call last):
     ValueError: store must be sqlite:///PATH or postgresql://..., not 'mysql://localhost'

@@ -1,0 +1,1 @@
+"""The pictures of the documentation, drawn from seeded runs."""
