@@ -50,7 +50,8 @@ class Entry:
         """
         if interpreted():
             return self.interpreted, records
-        names = ", ".join(map(_name, records)) or self.function.__name__
+        told = [record for record in records if getattr(record, "_fields", ()) != ("empty",)]
+        names = ", ".join(map(_name, told)) or self.function.__name__
         try:
             lasting = is_lasting(records)
             with _says_what_it_waits_for(names, kept=lasting):
