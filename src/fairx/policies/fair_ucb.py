@@ -10,7 +10,8 @@ import numpy as np
 from fairx import rules
 from fairx.compiled import changed, record
 from fairx.exposure import put_all_on
-from fairx.merit import Merit, merit_given
+from fairx.merit import Merit, check_conditions, merit_given
+from fairx.texts import short
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, named, observe
@@ -76,7 +77,27 @@ class FairXUCB(NamedTuple):
         if bounds is None and not isinstance(interval, Hoeffding):
             rule = f"be given for interval={self.interval!r}: the lowest and the highest reward"
             raise rules.InvalidValue("bounds", rule)
+        if bounds is not None:
+            check_conditions(self.merit, *bounds)
         return changed(self, solver=solver, bounds=bounds, interval=interval)
+
+    def check_reach(self, low: float, high: float) -> None:
+        """Refuse a merit that an interval can leave, where rewards are from `low` to `high`.
+
+        Exact optimism keeps an arm where it has no merit, and shows it no more.
+
+        Examples
+        --------
+        >>> from fairx import Affine, FairXUCB
+        >>> FairXUCB(Affine(1, 0.1), width=0.5).check_reach(0, 1)
+        Traceback (most recent call last):
+        InvalidValue: merit must be positive wherever an interval can reach, but Affine(slope=1.0, intercept=0.1) is not at mean -0.5: give bounds=(low, high), the lowest and the highest mean there can be
+        """
+        reached = low - self.width
+        if self.bounds is None and not self.merit.log(reached) > -math.inf:
+            rule = f"be positive wherever an interval can reach, but {short(self.merit)} is not"
+            remedy = "give bounds=(low, high), the lowest and the highest mean there can be"
+            raise rules.InvalidValue("merit", f"{rule} at mean {reached:g}: {remedy}")
 
     @classmethod
     def for_horizon(
