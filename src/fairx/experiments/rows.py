@@ -25,6 +25,7 @@ SCHEMA = pa.schema(
     + [(name, pa.list_(pa.int64())) for name in COUNTS]
     + [(name, pa.list_(pa.float64())) for name in CURVES]
 )
+LATER = {"best_arm_regret", "reward_earned"}  # columns that rows of before 0.2 lack
 MANY = 200  # loose files, before they are gathered into one
 
 
@@ -82,7 +83,7 @@ class Rows:
     def _read(self, path: Path) -> Iterator[Row]:
         """Yield the rows of a file; set it aside if it is torn."""
         try:
-            rows = _plain(pq.read_table(path, schema=SCHEMA, page_checksum_verification=True))
+            rows = _plain(_complete(pq.read_table(path, page_checksum_verification=True)))
         except (pa.ArrowException, ValueError, OSError) as error:
             if isinstance(error, PermissionError):
                 raise
@@ -96,6 +97,16 @@ class Rows:
         table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
         with replaced(path) as file:
             pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+
+
+def _complete(table: pa.Table) -> pa.Table:
+    """Return a table with all columns; refuse one that lacks any but the later ones."""
+    names = set(table.column_names)
+    if not set(SCHEMA.names) - LATER <= names <= set(SCHEMA.names):
+        raise ValueError(f"columns must be {SCHEMA.names}, not {table.column_names}")
+    for name in LATER - names:
+        table = table.append_column(name, pa.nulls(len(table), SCHEMA.field(name).type))
+    return table.select(SCHEMA.names).cast(SCHEMA)
 
 
 def _plain(table: pa.Table) -> list[Row]:
