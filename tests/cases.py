@@ -68,6 +68,13 @@ FAIR: list[Any] = [
 ] + [
     FairXLinUCB(MERITS[0], beta=0.1, ridge=1, solver=Gradient(steps=20)),
     FairXUCB(MERITS[6], width=0.1),
+    FairXUCB(MERITS[0], width=0.1, bounds=(0, 1)),
+    FairXUCB(MERITS[0], width=0.1, bounds=(0, 1), interval="kl"),
+    FairXUCB(MERITS[2], width=0.1, bounds=(0, 1), interval="bernstein"),
+    FairXLinUCB(MERITS[0], beta=0.1, ridge=1, bounds=(0, 1)),
+    FairXLinUCB(MERITS[0], beta=0.1, ridge=1, solver="gradient", bounds=(0, 1)),
+    FairXLinTS(MERITS[0], prior_std=1, reward_std=0.5, bounds=(0, 1)),
+    FairXLinEG(MERITS[0], epsilon=0.05, ridge=1, bounds=(0, 1)),
 ]
 CONVENTIONAL: list[Any] = [
     UCB(width=0.1),
