@@ -18,6 +18,7 @@ from fairx.types import Matrix
 LABELS = [762, 1038, 983, 862, 722, 597, 428, 480, 178, 253, 289, 1816, 1799, 34]
 MEANS = np.array(LABELS) / 2417
 RUNS = 5
+EARNED = 100_000.0
 ROUNDS = np.unique(np.geomspace(20, 2000, 30).astype(np.int64))
 
 
@@ -48,7 +49,9 @@ def experiment(name: str = "fig2", **changes: Any) -> Experiment:
     return found._replace(**changes)
 
 
-def result(made: Made, exposure: Matrix | None = None, runs: int = RUNS) -> Result:
+def result(
+    made: Made, exposure: Matrix | None = None, runs: int = RUNS, world: str = "nowhere"
+) -> Result:
     """Return regrets that follow a formula, the runs spread evenly about it."""
     factor = 1 + made.deviation * np.linspace(-1, 1, runs)[:, None]
     time = ROUNDS / ROUNDS[-1]
@@ -61,15 +64,17 @@ def result(made: Made, exposure: Matrix | None = None, runs: int = RUNS) -> Resu
         exposure=shown,
         pulls=shown * ROUNDS[-1],
         best_arm_regret=fairness,
-        reward_earned=fairness,
+        reward_earned=EARNED * time * np.ones((runs, 1)),
         exposure_curves=None,
         measures={},
         runs=np.arange(runs),
-        provenance=Provenance("made up", "nowhere", "none", 1, int(ROUNDS[-1]), "0"),
+        provenance=Provenance("made up", world, "none", 1, int(ROUNDS[-1]), "0"),
     )
 
 
-def panel(makes: Mapping[str, Made], steepness: float = 10, runs: int = RUNS) -> Panel:
+def panel(
+    makes: Mapping[str, Made], steepness: float = 10, runs: int = RUNS, world: str = "nowhere"
+) -> Panel:
     """Return all policies under one merit, those of FairX with one."""
     merit = Exponential(steepness)
     tried = tuple(Tried({"width": width}, 100 * width, 1.0) for width in (0.01, 0.1, 1.0))
@@ -79,7 +84,7 @@ def panel(makes: Mapping[str, Made], steepness: float = 10, runs: int = RUNS) ->
             FairXTS(merit, 1, 1) if label.startswith("FairX") else TS(1, 1),
             {"width": 0.01},
             tried,
-            (result(made, runs=runs),),
+            (result(made, runs=runs, world=world),),
         )
         for label, made in makes.items()
     )
@@ -95,14 +100,15 @@ def regrets(name: str, *panels: Panel, **changes: Any) -> Outcome:
 def exposures(shown: Mapping[str, tuple[Matrix, Matrix]], means: npt.ArrayLike) -> Outcome:
     """Return an outcome with an exposure at 20 rounds and one at 2,000 for each policy."""
     merit = Exponential(4)
-    early = result(Made(1))._replace(rounds=ROUNDS[:1])
+    runs = len(next(iter(shown.values()))[0])
+    early = result(Made(1), runs=runs)._replace(rounds=ROUNDS[:1])
     curves = tuple(
         Curve(
             label,
             None,
             {},
             (),
-            (early._replace(exposure=first), result(Made(1))._replace(exposure=last)),
+            (early._replace(exposure=first), result(Made(1), last, runs)),
         )
         for label, (first, last) in shown.items()
     )

@@ -37,6 +37,34 @@ def test_a_figure_is_reproduced(tmp_path: Path, capsys: Capture) -> None:
     assert session["runs"] == len(rows_of(out))
 
 
+@pytest.mark.skipif(interpreted(), reason="plays a whole figure")
+def test_runs_are_added_until_claims_are_decided(tmp_path: Path, capsys: Capture) -> None:
+    """Looks at 2, 3, 4 runs and so on: an interruption and a report of what is there change nothing."""
+    out = tmp_path / "out"
+    command = ["reproduce", "fig2", "--scale", "smoke", "--out", str(out), "--decide", "8"]
+    assert main(command) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in said[:-1]] == [
+        f"look {i} of 5 (fig2 {runs} runs)" for i, runs in enumerate((2, 3, 4, 6, 8), 1)
+    ]
+    found, rows = (out / "claims.json").read_text("utf-8"), rows_of(out)
+    assert max(row["run"] for row in rows.values() if row["part"] == "test") == 7
+    assert {claim["runs"] for claim in json.loads(found)} >= {0, 8}
+    page = (out / "index.html").read_text("utf-8")
+    assert (
+        f"{len(rows)} in this folder: 115 that tune and 48 that test are in this report</dd>"
+        in page
+    )
+    assert "99%: 95% for 5 looks" in " ".join(page.split())
+    batch = next((out / "rows").glob("*.parquet"))
+    batch.unlink()
+    assert main(command) == 0
+    assert same(rows_of(out), rows)
+    assert (out / "claims.json").read_text("utf-8") == found
+    assert main([*command, "--report-only"]) == 0
+    assert (out / "claims.json").read_text("utf-8") == found
+
+
 def test_a_report_of_what_is_there(tmp_path: Path) -> None:
     path, out = written(tmp_path, SMALLEST), tmp_path / "out"
     command = ["run", str(path), "--out", str(out), "--jobs", "1"]
@@ -67,6 +95,11 @@ def test_a_report_of_what_is_there(tmp_path: Path) -> None:
         (["run", "nowhere.toml"], "nowhere.toml"),
         (["run", "fig2"], "must be a file that ends in .toml, not fig2"),
         (["reproduce", "fig1", "--report-only"], "holds no results yet"),
+        (
+            ["reproduce", "fig1", "--decide", "10"],
+            "cap of --decide must be a whole number of at least 11",
+        ),
+        (["reproduce", "figA1", "--decide", "--steepness", "6"], "given without --steepness"),
         (["data", "get", "yaest"], "name must be one of mediamill, not 'yaest'"),
     ],
 )

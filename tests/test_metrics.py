@@ -49,38 +49,46 @@ def test_a_constant_second_leaves_the_interval_of_the_first() -> None:
 
 def test_intervals_without_spread_are_points() -> None:
     assert metrics.difference_interval([2.0, 2.0], [1.0, 1.0]) == (1, 1, 1)
-    assert metrics.ratio_interval([2.0, 2.0], [1.0, 1.0]) == (2, 2, 2)
     assert bands.mean_interval([2.0, 2.0]) == (2, 2, 2)
 
 
 def test_one_run_says_nothing_of_others() -> None:
     assert bands.mean_interval([2.0]) == (2, -math.inf, math.inf)
     assert metrics.difference_interval([2.0], [1.0, 3.0]) == (0, -math.inf, math.inf)
-    assert metrics.ratio_interval([2.0], [1.0]) == (2, 0, math.inf)
-    assert metrics.resampled_interval(lambda runs: 1.0, runs=1) == (1, -math.inf, math.inf)
 
 
-def test_ratio_intervals_cover() -> None:
-    # 95% of 400 should cover; five standard deviations of that count are 5 * sqrt(400 * .0475).
-    draws = np.random.default_rng(1)
-    intervals = [
-        metrics.ratio_interval(draws.normal(20, 2, 10), draws.normal(10, 1, 10)) for _ in range(400)
+def test_many_at_once_are_as_each_alone() -> None:
+    first, second = RNG.normal(10, 2, (4, 6)), RNG.normal(4, 1, (4, 9))
+    means, differences = bands.mean_interval(first), metrics.difference_interval(first, second)
+    for i in range(4):
+        alone = bands.mean_interval(first[i])
+        assert [end[i] for end in means] == pytest.approx(list(alone))
+        both = metrics.difference_interval(first[i], second[i])
+        assert [end[i] for end in differences] == pytest.approx(list(both))
+
+
+@pytest.mark.parametrize("hits", range(11))
+def test_share_interval_is_that_of_clopper_and_pearson(hits: int) -> None:
+    expected = stats.binomtest(hits, 10).proportion_ci(0.99, "exact")
+    assert metrics.share_interval(hits, 10, 0.01) == pytest.approx((hits / 10, *expected))
+
+
+def test_jackknifed_values_are_those_of_leaving_out() -> None:
+    first, second = RNG.normal(size=7), RNG.normal(size=7)
+    pairs = metrics.distance_differences(first, second)
+    assert pairs[2, 5] == pytest.approx(
+        math.log(abs(first[2] - first[5]) / abs(second[2] - second[5]))
+    )
+
+    def mean_of_pairs(runs: list[int]) -> float:
+        return float(np.mean([pairs[i, k] for i in runs for k in runs if i < k]))
+
+    everyone = list(range(7))
+    expected = [
+        7 * mean_of_pairs(everyone) - 6 * mean_of_pairs([k for k in everyone if k != i])
+        for i in everyone
     ]
-    covered = sum(found.low <= 2 <= found.high for found in intervals)
-    assert abs(covered - 380) < 5 * math.sqrt(400 * 0.0475)
-
-
-def test_ratio_of_what_is_not_positive() -> None:
-    with pytest.raises(ValueError, match="the mean of second must be positive, not -1"):
-        metrics.ratio_interval([1.0], [-1.0])
-
-
-def test_resampled_mean_has_about_the_normal_interval() -> None:
-    values = RNG.normal(size=200)
-    found = metrics.resampled_interval(lambda runs: float(values[runs].mean()), runs=200)
-    half = 1.96 * values.std() / math.sqrt(200)
-    assert found.value == pytest.approx(values.mean())
-    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.12)
+    assert metrics.jackknifed(pairs) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("spacing", [np.linspace, np.geomspace])
@@ -117,11 +125,6 @@ def test_growth_exponents_refuse() -> None:
 def test_distance_of_all_on_one_arm() -> None:
     fair = [0.5, 0.25, 0.25]
     assert metrics.distance(np.array([[0, 0, 1], fair]), fair) == pytest.approx([1.5, 0])
-
-
-def test_spread() -> None:
-    assert metrics.spread(FIRST) == pytest.approx(stats.tstd(FIRST))
-    assert metrics.spread([3.0]) == 0
 
 
 def test_no_runs_at_all() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -49,11 +50,12 @@ class Page(HTMLParser):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = {"UCB": Made(9000, 1, -900), "TS": Made(9000, 1), NASTY: Made(500)}
     made |= dict.fromkeys(("FairX-UCB (gradient)", "FairX-TS", "FairX-EG"), Made(1000))
-    first, second = played(), regrets("figA1", panel(made, 6), panel(made, 8))
+    made |= {"FairX-TS": Made(1100)}
+    first, second = played(), regrets("figA1", panel(made, 6), panel(made, 10))
     merits = (*second.experiment.merits, Exponential(12))
     second = second._replace(experiment=second.experiment._replace(merits=merits, title=NASTY))
     return write_report(
-        {"fig2": first, "figA1": second}, tmp_path_factory.mktemp("deep") / "er", ABOUT
+        {"mine": first, "figA1": second}, tmp_path_factory.mktemp("deep") / "er", ABOUT
     ).parent
 
 
@@ -64,8 +66,8 @@ def page(folder: Path) -> Page:
 
 def test_files(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()}
-    pictures = {f"{name}.{kind}" for name in ("fig2", "figA1") for kind in ("svg", "pdf", "png")}
-    assert names == {"index.html", "tables.csv", "tables.tex"} | pictures
+    pictures = {f"{name}.{kind}" for name in ("mine", "figA1") for kind in ("svg", "pdf", "png")}
+    assert names == {"index.html", "claims.json", "tables.csv", "tables.tex"} | pictures
 
 
 def test_the_page_loads_nothing(page: Page, folder: Path) -> None:
@@ -103,7 +105,9 @@ def test_figures_and_tables_have_names(page: Page) -> None:
     assert len(images) == 2
     assert all(a["aria-label"] for a in images)
     tags = [tag for tag, _ in page.tags]
-    assert tags.count("table") == tags.count("caption") == 4  # claims, two of regrets, one search
+    assert (
+        tags.count("table") == tags.count("caption") == 5
+    )  # claims run and not, two of regrets, one search
     assert tags.count("h1") == 1
 
 
@@ -136,7 +140,7 @@ def test_an_outcome_without_panels_has_no_figure(tmp_path: Path) -> None:
 
 def test_figures_and_tables_can_be_taken_along(page: Page) -> None:
     links = {attributes.get("href") for tag, attributes in page.tags if tag == "a"}
-    assert {"fig2.pdf", "fig2.svg", "fig2.png", "figA1.pdf", "tables.csv", "tables.tex"} <= links
+    assert {"mine.pdf", "mine.svg", "mine.png", "figA1.pdf", "tables.csv", "tables.tex"} <= links
 
 
 def test_panels_and_bands_are_those_asked_for(tmp_path: Path) -> None:
@@ -166,11 +170,35 @@ def test_unknown_bands_are_refused_before_anything_is_written(tmp_path: Path) ->
 
 
 def test_verdicts_are_in_words(page: Page) -> None:
-    for words in ("✓ holds", "✗ does not hold", "– not run"):  # noqa: RUF001
+    for words in ("✓ holds", "✗ contradicted", "? undecided", "– not run"):  # noqa: RUF001
         assert words in page.text
-    counts = re.search(r"(\d+) hold, (\d+) do not hold, (\d+) were not run", page.text)
-    assert counts
-    assert sum(map(int, counts.groups())) == len(claims({}))
+    counted = re.findall(
+        r"holds: (\d+), contradicted: (\d+), undecided: (\d+), not run: (\d+)\.", page.text
+    )
+    assert [sum(map(int, each)) for each in counted] == [len(claims({}))] * 2  # plain, and Holm's
+
+
+def test_claims_are_data_too(folder: Path) -> None:
+    found = json.loads((folder / "claims.json").read_text("utf-8"))
+    assert len(found) == len(claims({}))
+    wanted = {"claim", "figures", "verdict", "statistic", "rule", "value", "low", "high", "runs", "paired", "holm"}  # fmt: skip
+    assert all(wanted <= set(claim) for claim in found)
+    larger = next(claim for claim in found if "much larger" in claim["claim"])
+    assert larger["figures"] == ["fig2", "figA1"]
+    assert (larger["verdict"], larger["rule"], larger["paired"]) == ("holds", "above 2", True)
+    assert larger["low"] <= larger["value"] <= larger["high"]
+    unplayed = next(claim for claim in found if claim["verdict"] == "not run")
+    assert unplayed["value"] is unplayed["low"] is None
+
+
+def test_the_page_begins_with_figures_and_ends_with_what_was_not_run(folder: Path) -> None:
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    places = [
+        text.index(words) for words in ("<figure>", 'id="claims"', "claims that were not run")
+    ]
+    assert places == sorted(places)
+    folded = text[text.rindex("<details>") :]
+    assert folded.count("– not run</span>") == text.count("– not run</span>") > 10  # noqa: RUF001
 
 
 def test_tables_hold_the_final_regrets(folder: Path) -> None:
@@ -193,6 +221,7 @@ def test_settings_inside_their_grid_are_not_at_the_edge() -> None:
 
 def test_the_search_is_folded_and_marks_the_chosen(folder: Path) -> None:
     folded = (folder / "index.html").read_text(encoding="utf-8").split("<details>")[1]
+    folded = folded.split("</details>")[0]
     assert folded.count("<td>chosen</td>") == 2 * 6
 
 

@@ -25,7 +25,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_everything_is_visible(view: Any) -> None:
     view.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
-    for selector, count in (("figure svg", 2), ("table", 4), ("figcaption", 2), ("dl", 3)):
+    for selector, count in (("figure svg", 2), ("table", 5), ("figcaption", 2), ("dl", 3)):
         found = view.find_elements("css selector", selector)
         assert len(found) == count
         assert all(one.is_displayed() and min(one.size.values()) > 10 for one in found)

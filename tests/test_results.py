@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import threading
+import types
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from fairx import (
     Round,
     Uniform,
     UniformLog,
+    compare,
     environments,
     replay,
     simulate,
@@ -160,6 +163,65 @@ def test_words_that_leave_something_out_have_a_digest() -> None:
     assert "#" not in identified(environments.Bernoulli([0.1, 0.2]))
 
 
+def times(steepness: float, mean: float) -> float:
+    return float(np.exp(steepness * mean))
+
+
+class Callable:
+    """A merit function that is an object."""
+
+    def __init__(self, steepness: float) -> None:
+        self.steepness = steepness
+
+    def __call__(self, mean: float) -> float:
+        return float(np.exp(self.steepness * mean))
+
+
+def test_objects_are_known_by_what_is_in_them_not_by_where_they_are() -> None:
+    """Addresses are used again, and an object that is changed stays where it is."""
+    parts = [identified(Custom(functools.partial(times, 1.0 + i))) for i in range(30)]
+    assert len(set(parts)) == 30
+    assert identified(Custom(functools.partial(times, 1.0))) == parts[0]
+    changed = Callable(1.0)
+    before = identified(Custom(changed))
+    changed.steepness = 9.0
+    assert identified(Custom(changed)) != before
+    assert identified(Custom(Callable(1.0))) == before
+    policy = Tuned()
+    policy.weights = types.SimpleNamespace(first=1.0)  # type: ignore[assignment]
+    before = identified(policy)
+    policy.weights.first = 2.0  # type: ignore[attr-defined]
+    assert identified(policy) != before
+    lock = Tuned()
+    lock.weights = threading.Lock()  # type: ignore[assignment]
+    assert identified(lock) != identified(lock)  # nobody can tell
+
+
+def test_special_methods_and_patches_are_part_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(value: float) -> Any:
+        class Mine:
+            def __call__(self) -> float:
+                return value
+
+        return Mine()
+
+    assert identified(made(1.0)) != identified(made(9.0))
+    before = identified(POLICY)
+    texts = set()
+    for steepness in (1.0, 9.0):
+        monkeypatch.setattr(Exponential, "log", lambda self, mean, k=steepness: k * mean)
+        texts.add(identified(POLICY))
+    assert len(texts | {before}) == 3
+
+
+def test_arrays_of_objects_and_empty_matrices_have_short_words() -> None:
+    policy = Tuned()
+    policy.weights = np.array(["a", None], dtype=object)
+    assert identified(policy).startswith("Tuned #")
+    log = UniformLog([[0, 1]], np.arange(9000) % 2, np.zeros(9000))
+    assert len(identified(log)) < 400
+
+
 # Kept, merged, equal
 
 
@@ -267,8 +329,8 @@ def test_exposure_over_time_ends_where_exposure_does() -> None:
 
 
 def test_a_measure_sees_the_arm_that_was_played_and_its_pull() -> None:
-    result = played(measures={"pulls": lambda seen: seen.arms[seen.position] == 2})
-    assert result.measures["pulls"][0, -1] == result.pulls[0, 2]
+    result = played(measures={"second": lambda seen: seen.arms[seen.position] == 2})
+    assert result.measures["second"][0, -1] == result.pulls[0, 2]
 
 
 def test_a_measure_that_writes_on_what_it_sees_changes_nothing() -> None:
@@ -278,8 +340,47 @@ def test_a_measure_that_writes_on_what_it_sees_changes_nothing() -> None:
         return 1.0
 
     spoilt, plain = played(runs=2, measures={"spoil": spoil}), played(runs=2)
-    assert spoilt._replace(measures={}) == plain
+    origin = spoilt.provenance._replace(measures=())
+    assert spoilt._replace(measures={}, provenance=origin) == plain
     assert spoilt.measures["spoil"][0].tolist() == plain.rounds.tolist()
+
+
+def test_measures_do_not_see_what_others_write() -> None:
+    def spoil(seen: Round) -> float:
+        for i in range(len(seen.arms)):
+            seen.deployed[i] = 0.0
+        return 0.0
+
+    result = played(measures={"spoil": spoil, "total": lambda seen: np.sum(seen.deployed)})
+    assert result.measures["total"][0] == pytest.approx(result.rounds)
+
+
+def test_measures_of_one_name_are_not_one_measure() -> None:
+    one = played(runs=[0], measures={"m": lambda seen: seen.reward})
+    other = played(TS(1, 0.5), runs=[0], measures={"m": lambda seen: 100 + seen.reward})
+    with pytest.raises(ValueError, match="measures differs"):
+        one.merge(played(runs=[1], measures={"m": lambda seen: 100 + seen.reward}))
+    assert "m" not in {found.measure for found in compare(one, other).differences}
+    same = played(TS(1, 0.5), runs=[0], measures={"m": lambda seen: seen.reward})
+    assert "m" in {found.measure for found in compare(one, same).differences}
+
+
+@pytest.mark.parametrize("name", ["fairness_regret", "exposure", "run", "seed", "policy", 1])
+def test_a_measure_has_a_name_of_its_own(name: Any) -> None:
+    with pytest.raises(ValueError, match="measures must have names of their own"):
+        played(measures={name: unfairness})
+    with pytest.raises(ValueError, match="measures must be functions by their names"):
+        played(measures=[unfairness])
+
+
+def test_progress_may_be_something_empty() -> None:
+    class Told(list[int]):
+        def __call__(self, rounds: int) -> None:
+            self.append(rounds)
+
+    told = Told()
+    played(progress=told)
+    assert sum(told) == 60
 
 
 @pytest.mark.parametrize(
@@ -288,6 +389,7 @@ def test_a_measure_that_writes_on_what_it_sees_changes_nothing() -> None:
         (3, r"measures\['mine'\] must be a function of a fairx.Round, not 3"),
         (lambda seen: seen.means, r"measures\['mine'\] must return one number, not array"),
         (lambda seen: None, r"measures\['mine'\] must return one number, not None"),
+        (lambda seen: "1", r"measures\['mine'\] must return one number, not '1'"),
     ],
 )
 def test_a_measure_that_is_none_is_refused_by_name(measure: Any, said: str) -> None:

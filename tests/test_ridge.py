@@ -45,16 +45,16 @@ def collinear(rounds: int) -> None:
     policy = LinEG(0.0, 1.0)
     from fairx.numerics.streams import streams, uniform
     from fairx.simulation.loop import play_rounds
+    from fairx.simulation.measures import NoMeasure
     from fairx.simulation.tally import new_tally
 
     world = Linear(pool, np.ones(10), 0.5).world(None)
     state = policy.start(1, 10)
     tally = new_tally(np.array([rounds]), 1, *policy.needs(1, 10))
     keys, merit = streams(1, 0), Exponential(1)
-    run, _ = play_rounds.ready(
-        (policy, state, world, merit), lambda run, low: run(*low, keys, tally, 0, 0)
-    )
-    run(policy, state, world, merit, keys, tally, 0, rounds)
+    records = policy, state, world, merit, NoMeasure()
+    run, _ = play_rounds.ready(records, lambda run, low: run(*low, keys, tally, 0, 0))
+    run(*records, keys, tally, 0, rounds)
     precision, estimate = state.precision, np.linalg.solve(state.precision, state.target)
     assert np.linalg.eigvalsh(precision).min() > 0
     assert (state.scales > 0).all()

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from fairx import Exponential, FairXLinTS, FairXLinUCB, FairXTS, simulate, theory
-from fairx.environments import Linear, LinearPrior, NormalPrior
+from fairx import Exponential, FairXLinEG, FairXLinTS, FairXLinUCB, FairXTS, simulate, theory
+from fairx.environments import (
+    Linear,
+    LinearPrior,
+    NormalPrior,
+    lipschitz_pair,
+    minimum_merit_pair,
+)
 from fairx.policies import Confidence
 
 T, K, D, L, G, DELTA = 5000, 7, 3, 2.5, 0.5, 0.1
@@ -96,3 +103,28 @@ def test_linear_regret_stays_below_its_bounds() -> None:
         rounds, 3, 4, slope, gamma
     )
     assert result.reward_regret[:, -1].mean() < theory.lin_ts_reward_bound(rounds, 3)
+
+
+@pytest.mark.parametrize("pair", [minimum_merit_pair, lipschitz_pair])
+def test_no_linear_policy_escapes_the_lower_bounds(pair: Any) -> None:
+    """Section 4.1: each arm a basis vector; the worse instance of a pair, at three standard errors."""
+    rounds = 100
+    *instances, merit = pair(rounds)
+    for policy in (
+        FairXLinTS(merit, 0.3, 0.7),
+        FairXLinUCB(merit, 0.1, 1.0),
+        FairXLinEG(merit, 0.0, 1.0),
+    ):
+        regrets = [
+            simulate(
+                policy,
+                Linear(np.eye(2)[None], parameter=one.means, noise_std=math.sqrt(0.5)),
+                merit,
+                rounds=rounds,
+                runs=10,
+                seed=1,
+            ).fairness_regret[:, -1]
+            for one in instances
+        ]
+        lowest = [found.mean() - 3 * found.std(ddof=1) / math.sqrt(10) for found in regrets]
+        assert max(lowest) > theory.lower_bound(rounds)

@@ -22,7 +22,7 @@ ARCHIVE_VERSION = 1
 UNFINISHED = ".unfinished-"
 # All that reading a truncated or foreign archive of arrays has been seen to raise.
 UNREADABLE = (
-    OSError, ValueError, KeyError, TypeError, EOFError, AttributeError,
+    OSError, ValueError, RuntimeError, KeyError, TypeError, EOFError, AttributeError,
     NotImplementedError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 

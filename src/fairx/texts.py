@@ -38,7 +38,7 @@ def short(value: Any) -> str:
 
 @short.register
 def _(value: np.ndarray) -> str:
-    if value.size <= FEW:
+    if 0 < value.size <= FEW:
         return repr(value.tolist())
     return f"[{_beginning(value)}{' x '.join(map(str, value.shape))}]"
 

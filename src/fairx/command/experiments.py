@@ -13,12 +13,14 @@ from typing import Any
 from fairx.simulation.bands import BANDS
 from fairx.simulation.runs import cores
 
+from .playing import counts, plan, played
 from .session import about, noted
 
 DESCRIPTION = """\
 Redo figures of the paper: tune every policy on the validation part, play the chosen settings on
 the test part, and write figures, tables and a table of claims to OUT/index.html. Interrupted work
 goes on with the same command; finished runs are never redone."""
+CAP = 200
 
 
 def add_reproduce(reproduce: argparse.ArgumentParser) -> None:
@@ -28,6 +30,10 @@ def add_reproduce(reproduce: argparse.ArgumentParser) -> None:
     reproduce.add_argument(
         "--steepness", type=float, nargs="+", metavar="C", help="only these merits exp(C mean)"
     )
+    reproduce.add_argument(
+        "--decide", type=_positive, nargs="?", const=CAP, metavar="CAP",
+        help=f"add test runs, at most CAP ({CAP}), until every claim of the figures is decided",
+    )  # fmt: skip
     _add_options(reproduce, "results/SCALE")
     reproduce.set_defaults(run=_reproduce)
 
@@ -37,7 +43,7 @@ def add_run(run: argparse.ArgumentParser) -> None:
     run.description = "Run the experiment in a TOML file."
     run.add_argument("file", type=Path, help="a TOML file; docs/experiments.md says what is in it")
     _add_options(run, "results/NAME")
-    run.set_defaults(run=_run, steepness=None)
+    run.set_defaults(run=_run, steepness=None, decide=None)
 
 
 def _add_options(parser: argparse.ArgumentParser, out: str) -> None:
@@ -99,56 +105,35 @@ def _conduct(
     options: argparse.Namespace, out: Path, owner: str, experiments: Sequence[Any], absent: Any
 ) -> int:
     """Check all experiments, play what is missing of them and write the report."""
-    from fairx.experiments import opened, outcome, play_missing
+    from fairx.experiments import opened
     from fairx.report import write_report
 
     if options.report_only and not (out / "rows").is_dir():
         raise FileNotFoundError(f"{out} holds no results yet: leave out --report-only")
-    plans = [_plan(experiment, options) for experiment in experiments]
+    _check_cap(options, experiments)
+    plans = {one.name: plan(one, options) for one in experiments}
     with opened(out, owner, experiments) as rows:
         for torn in rows.torn:
             print(f"{torn} was torn: its runs are played again")
-        outcomes, before, started, player = {}, len(rows), time.time(), _player(options)
+        before, started = len(rows), time.time()
         try:
-            for experiment, plan in zip(experiments, plans, strict=True):
-                if plan is not None:
-                    play_missing(*plan, rows, player)
-                outcomes[experiment.name] = outcome(experiment, rows, options.data)
+            outcomes, found = played(options, experiments, plans, rows)
         finally:
             noted(out, options, len(rows) - before, started)
-        page = write_report(outcomes, out, about(out, absent), options.band, options.panels)
+        said = about(out, absent, counts(outcomes, rows, options.data))
+        page = write_report(outcomes, out, said, options.band, options.panels, found)
     print(f"report: {page.resolve()}")
     return 0
 
 
-def _plan(experiment: Any, options: argparse.Namespace) -> tuple[Any, str] | None:
-    """Return what is to be played of an experiment, and the checksum of its data, once checked."""
-    from fairx.experiments import check
+def _check_cap(options: argparse.Namespace, experiments: Sequence[Any]) -> None:
+    """Refuse, before any work, a number of runs that cannot be looked at."""
+    from fairx.report.claims import looks
 
-    if options.report_only:
-        return None
-    chosen = _chosen(experiment, options.steepness)
-    return chosen, check(chosen, options.data)
-
-
-def _player(options: argparse.Namespace) -> Any:
-    from fairx.experiments import cluster_player, local_player
-
-    if options.cluster:
-        return cluster_player(options.cluster, options.data)
-    return local_player(options.jobs, options.data)
-
-
-def _chosen(experiment: Any, steepness: Sequence[float] | None) -> Any:
-    """Return the experiment with some of its merits only."""
-    if not steepness:
-        return experiment
-    there = {merit.steepness: merit for merit in experiment.merits}
-    for one in steepness:
-        if one not in there:
-            rule = f"one of {', '.join(f'{c:g}' for c in there)} for {experiment.name}"
-            raise ValueError(f"--steepness must be {rule}, not {one:g}")
-    return experiment._replace(merits=tuple(there[one] for one in steepness))
+    if options.decide and options.steepness:
+        raise ValueError("--decide must be given without --steepness: claims are about all merits")
+    for one in experiments if options.decide else ():
+        looks(one.runs, options.decide)
 
 
 def _positive(text: str) -> int:

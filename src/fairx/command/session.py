@@ -30,8 +30,8 @@ def noted(out: Path, options: argparse.Namespace, runs: int, started: float) -> 
             file.write(json.dumps(session) + "\n")
 
 
-def about(out: Path, absent: Mapping[str, str]) -> dict[str, str]:
-    """Return what the head of a report says."""
+def about(out: Path, absent: Mapping[str, str], runs: Mapping[str, int]) -> dict[str, str]:
+    """Return what the head of a report says; `runs` has "all", those that "tune" and the "tests"."""
     path = out / FILE
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     sessions = [json.loads(line) for line in lines]
@@ -43,7 +43,26 @@ def about(out: Path, absent: Mapping[str, str]) -> dict[str, str]:
         for i, one in enumerate(sessions, 1)
     }
     left_out = {f"{name}, left out": reason for name, reason in absent.items()}
-    return {"made with": f"fairx {fairx.__version__}", **found, **left_out}
+    accounts = _accounts(runs, sum(one["runs"] for one in sessions))
+    return {"made with": f"fairx {fairx.__version__}", "runs": accounts, **found, **left_out}
+
+
+def _accounts(runs: Mapping[str, int], told: int) -> str:
+    """Return what became of every run in the folder, in words.
+
+    Examples
+    --------
+    >>> _accounts({"all": 130, "tune": 100, "tests": 20}, told=120)
+    '130 in this folder: 100 that tune and 20 that test are in this report, 10 are not (of other \
+figures, settings or versions); 10 are of commands that were killed, or of Python'
+    """
+    other, untold = runs["all"] - runs["tune"] - runs["tests"], runs["all"] - told
+    words = f"{runs['all']:,} in this folder: {runs['tune']:,} that tune and {runs['tests']:,} that test are in this report"
+    if other:
+        words += f", {other:,} are not (of other figures, settings or versions)"
+    if untold > 0:
+        words += f"; {untold:,} are of commands that were killed, or of Python"
+    return words + (f"; {-untold:,} more were played and are gone" if untold < 0 else "")
 
 
 def _machine(jobs: int) -> str:

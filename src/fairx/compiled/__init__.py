@@ -7,8 +7,8 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 
 from .copying import own_copy
 from .entries import Entry, cache_directory, direct, entry, interpreted
-from .keys import Key, is_our_code, key_of
-from .lowering import code_of, is_our_class, lowered
+from .keys import Key, is_our_code
+from .lowering import code_of, is_our_class, is_overridden, lowered
 from .records import changed, record
 from .teaching import compilable, kernel, load, outlined, vector_kernel
 
@@ -24,8 +24,8 @@ __all__ = [
     "interpreted",
     "is_our_class",
     "is_our_code",
+    "is_overridden",
     "kernel",
-    "key_of",
     "load",
     "lowered",
     "outlined",

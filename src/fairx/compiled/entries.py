@@ -69,8 +69,14 @@ class Entry:
         """Return the compiled form that worked when it was tried."""
         if lasting:
             run = self._kept if is_ours(records) else self._kept_for_others
-            with contextlib.suppress(ImportError):  # kept by a module of theirs that is gone
+            try:
                 try_it(run)
+            except load().core.errors.NumbaError:
+                raise
+            except Exception:  # noqa: BLE001 - what is kept may be damaged, or of a module that is gone
+                with contextlib.suppress(Exception):  # the disk may be full
+                    run._cache.flush()  # kept anew by the next process
+            else:
                 return run
         try_it(self._fresh)
         return self._fresh

@@ -8,10 +8,13 @@ they read; a record is compiled under a name that has its key in it.
 
 from __future__ import annotations
 
+import dis
 import enum
+import functools
 import hashlib
 import sys
 import sysconfig
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -23,14 +26,20 @@ OURS, PACKAGE = "fairx.", str(Path(__file__).parents[1])
 VERSIONED = {"numpy", "numba", "llvmlite", "scipy"}
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
 PARTS_OF_TUPLES = {"_make", "_replace", "_asdict", "_fields", "_field_defaults"}
+GLOBAL_READS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 DEEPEST = 200  # of what is nested: code that reads more is known by its identity
 
 
 class Key:
-    """A digest in the making. `lasting` tells whether another process would find the same."""
+    """A digest in the making. `lasting` tells whether another process would find the same.
 
-    def __init__(self) -> None:
+    With `contents`, it goes by what is in an object of any kind, and not by which object it is: for
+    provenance. What cannot be looked into is then like nothing else, not even like itself.
+    """
+
+    def __init__(self, *, contents: bool = False) -> None:
         self.digest, self.lasting = hashlib.blake2b(digest_size=8), True
+        self.contents = contents
         self._seen: dict[int, tuple[int, Any]] = {}  # kept alive, so that no number is used twice
         self._depth = 0
 
@@ -58,20 +67,35 @@ class Key:
 
     def _add_object(self, value: Any) -> None:
         function = python_function(value)
+        if is_dispatcher(value):
+            self._say(
+                "options", repr(sorted(getattr(value, "targetoptions", {}).items(), key=repr))
+            )
         if is_our_code(function):
             self._say("ours", function.__module__, function.__qualname__)
+            for name, patch in patches(function):
+                self._say(name)
+                self.add(patch)
         elif isinstance(function, FunctionType):
             self._add_function(function)
         elif isinstance(value, type):
             self.add_class(value)
         elif isinstance(value, np.ndarray):
-            self._say("array", str(value.dtype), str(value.shape))
-            self.digest.update(np.ascontiguousarray(value).view(np.uint8).data)
+            self._add_array(value)
         elif isinstance(value, enum.Enum):
             self._say("member", type(value).__qualname__, value.name)
             self.add(value.value)
         else:
             self._add_parts(value)
+
+    def _add_array(self, value: Any) -> None:
+        self._say("array", type(value).__name__, str(value.dtype), str(value.shape))
+        if value.dtype.hasobject:
+            self.add(value.ravel().tolist())
+        else:
+            self.digest.update(np.ascontiguousarray(value).view(np.uint8).data)
+        if isinstance(value, np.ma.MaskedArray):
+            self.add(np.ma.getmaskarray(value))
 
     def _add_parts(self, value: Any) -> None:
         """Take in a collection, or something that only its identity tells apart."""
@@ -83,7 +107,7 @@ class Key:
             parts = sorted(value, key=repr)
         elif isinstance(value, dict):
             self._say("mapping", str(len(value)))
-            parts = [part for pair in sorted(value.items(), key=repr) for part in pair]
+            parts = [part for pair in value.items() for part in pair]  # in their order
         elif isinstance(value, property):
             parts = (value.fget,)
         elif isinstance(value, slice):  # a constant of code from Python 3.14 on
@@ -96,27 +120,40 @@ class Key:
             self.add(part)
 
     def _add_identity(self, value: Any) -> None:
-        """Take in something that is known to this process alone."""
-        self._say(type(value).__module__, type(value).__qualname__, str(id(value)))
-        self.lasting = False
+        """Take in something that is known to this process alone; or its contents, where they count."""
+        kind = type(value)
+        self._say(str(kind.__module__), kind.__qualname__)
+        if not self.contents:
+            self._say(str(id(value)))
+            self.lasting = False
+            return
+        try:
+            parts = value.__reduce_ex__(4)  # what a copy would be made of
+        except Exception:  # noqa: BLE001 - anybody's object may fail in any way
+            self._say(uuid.uuid4().hex)
+        else:
+            self.add(
+                [kind, *(list(part) if isinstance(part, Iterator) else part for part in parts)]
+            )
 
     def add_class(self, kind: type) -> None:
         """Take in the fields and methods of a class, inherited ones too."""
         self._say("class", kind.__name__, *getattr(kind, "_fields", ()))
-        if _installed(kind.__module__):
-            self._say(kind.__module__, kind.__qualname__)
+        if is_installed(str(kind.__module__)):
+            self._say(str(kind.__module__), kind.__qualname__)
             return
         passed = PARTS_OF_TUPLES.union(getattr(kind, "_fields", ()))
         for base in kind.__mro__[:-1]:
-            if base is not tuple and not _installed(base.__module__):
+            if base is not tuple and not is_installed(str(base.__module__)):
                 for name, value in sorted(vars(base).items()):
-                    if not name.startswith("__") and name not in passed:
+                    special = name.startswith("__") and not _is_special_method(name, value)
+                    if not special and name not in passed:
                         self._say(name)
                         self.add(value)
 
     def _add_function(self, function: FunctionType) -> None:
         """Take in the code of a function, its defaults, its closure and the globals that it reads."""
-        if _installed(function.__module__ or ""):
+        if is_installed(function.__module__ or ""):
             self._say("installed", str(function.__module__), function.__qualname__)
             return
         self._add_code(function.__code__)
@@ -125,7 +162,7 @@ class Key:
         names = frozenset(names_in(function.__code__))
         for cell in function.__closure__ or ():
             self.add(content(cell), names)
-        for name in sorted(names & function.__globals__.keys()):
+        for name in sorted(globals_in(function.__code__) & function.__globals__.keys()):
             self._say("global", name)
             self.add(function.__globals__[name], names)
 
@@ -133,7 +170,7 @@ class Key:
         """Take in a module by its version, or what code may read of one that is somebody's own."""
         found = vars(module)
         self._say("module", module.__name__, str(found.get("__version__", "")))
-        if _installed(module.__name__) or module.__name__.startswith(OURS):
+        if is_installed(module.__name__) or module.__name__.startswith(OURS):
             return
         for name in sorted(names & found.keys()):
             self._say("attribute", name)
@@ -172,7 +209,7 @@ def python_function(value: Any) -> Any:
 def is_dispatcher(value: Any) -> bool:
     """Tell whether a value is a function compiled by Numba, without asking the value."""
     kind = type(value)
-    return kind.__module__.startswith("numba.") and hasattr(kind, "get_call_template")
+    return str(kind.__module__).startswith("numba.") and hasattr(kind, "get_call_template")
 
 
 def is_our_code(value: Any) -> bool:
@@ -180,7 +217,30 @@ def is_our_code(value: Any) -> bool:
     if isinstance(value, FunctionType):
         module, file = str(value.__module__), value.__code__.co_filename
         return module.startswith(OURS) and file.startswith(PACKAGE)
-    return isinstance(value, type) and value.__module__.startswith(OURS)
+    return isinstance(value, type) and str(value.__module__).startswith(OURS)
+
+
+def patches(kind: Any) -> list[tuple[str, Any]]:
+    """Return the public methods of a class of ours that somebody else wrote."""
+    found = sorted(vars(kind).items()) if isinstance(kind, type) else []
+    return [
+        (name, method)
+        for name, method in found
+        if isinstance(method, FunctionType) and not name.startswith("_") and not is_our_code(method)
+    ]
+
+
+def _is_special_method(name: str, value: Any) -> bool:
+    """Tell whether this is a method such as `__call__`, and not what Python makes of annotations."""
+    return isinstance(value, FunctionType) and not name.startswith("__annot")
+
+
+@functools.lru_cache(maxsize=4096)
+def globals_in(code: CodeType) -> frozenset[str]:
+    """Return the global names that a code and the codes in it read: not those of attributes."""
+    own = {one.argval for one in dis.get_instructions(code) if one.opname in GLOBAL_READS}
+    inner = (globals_in(part) for part in code.co_consts if isinstance(part, CodeType))
+    return frozenset(own).union(*inner)
 
 
 def names_in(code: CodeType) -> Iterator[str]:
@@ -199,7 +259,7 @@ def content(cell: Any) -> Any:
         return None
 
 
-def _installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
     """Tell whether a module is Python's or one of those whose version tells all: nobody edits it."""
     top = name.partition(".")[0]
     if top in VERSIONED:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from collections import namedtuple
-from types import CellType, FunctionType
+from collections.abc import Mapping
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from .keys import (
     Key,
     content,
     is_dispatcher,
+    is_installed,
     is_our_code,
     key_of,
     names_in,
+    patches,
     python_function,
 )
 from .records import as_declared
@@ -22,6 +26,7 @@ from .teaching import OPTIONS, load
 
 _twins: dict[str, Any] = {}
 _functions: dict[str, Any] = {}
+_underway: set[str] = set()
 
 
 def lowered(value: Any) -> Any:
@@ -74,14 +79,22 @@ def is_lasting(value: Any) -> bool:
 
 def is_our_class(kind: Any) -> bool:
     """Tell whether a class is ours, with none of its methods replaced."""
-    return kind is tuple or (
-        is_our_code(kind)
-        and all(
-            is_our_code(method)
-            for name, method in vars(kind).items()
-            if isinstance(method, FunctionType) and not name.startswith("_")
-        )
+    return kind is tuple or (is_our_code(kind) and not patches(kind))
+
+
+def is_overridden(record: Any, doors: Mapping[str, str]) -> bool:
+    """Tell whether a public method of a record is not that of its inner form: nearer, or patched."""
+    return any(
+        _depth(record, door) < _depth(record, inner)
+        or is_our_code(getattr(type(record), inner)) > is_our_code(getattr(type(record), door))
+        for door, inner in doors.items()
+        if hasattr(type(record), door)
     )
+
+
+def _depth(record: Any, name: str) -> int:
+    """Return how far up its bases a record has a method."""
+    return next(i for i, base in enumerate(type(record).__mro__) if name in vars(base))
 
 
 def _class_key(kind: Any) -> Key:
@@ -127,7 +140,9 @@ def _compiled(function: Any) -> Any:
     key, options = key_of(function).text(), getattr(function, "targetoptions", OPTIONS)
     if key not in _functions:
         chosen = {name: on for name, on in options.items() if name not in ("nopython", "cache")}
+        _underway.add(key)  # one that calls itself goes on with the one it called
         plain = _with_fresh_helpers(python_function(function))
+        _underway.discard(key)
         _functions.setdefault(key, load().njit(**chosen)(plain))
     return _functions[key]
 
@@ -136,18 +151,39 @@ def _with_fresh_helpers(function: FunctionType) -> FunctionType:
     """Return a copy of a function that calls its compiled helpers as they would be compiled now."""
     if is_our_code(function):
         return function
-    read = {name: function.__globals__.get(name) for name in names_in(function.__code__)}
-    helpers = {name: _compiled(value) for name, value in read.items() if _is_helper(value)}
-    cells = tuple(
-        CellType(_compiled(content(cell))) if _is_helper(content(cell)) else cell
-        for cell in function.__closure__ or ()
-    )
-    if not helpers and cells == (function.__closure__ or ()):
+    names = set(names_in(function.__code__))
+    read = {name: function.__globals__.get(name) for name in names}
+    helpers = {name: _fresh(value, names) for name, value in read.items()}
+    changed = {name: value for name, value in helpers.items() if value is not read[name]}
+    contents = [content(cell) for cell in function.__closure__ or ()]
+    fresh = [_fresh(value, names) for value in contents]
+    if not changed and all(map(operator.is_, fresh, contents)):
         return function
-    scope = function.__globals__ | helpers
+    cells = tuple(
+        cell if new is old else CellType(new)
+        for cell, new, old in zip(function.__closure__ or (), fresh, contents, strict=True)
+    )
+    scope = function.__globals__ | changed
     new = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
     new.__kwdefaults__ = function.__kwdefaults__
     return new
+
+
+def _fresh(value: Any, names: set[str]) -> Any:
+    """Return a compiled helper as it would be compiled now, or a module with such helpers in it."""
+    if _is_helper(value):
+        return value if key_of(value).text() in _underway else _compiled(value)
+    if not isinstance(value, ModuleType) or is_installed(value.__name__):
+        return value
+    found = vars(value)
+    helpers = {
+        name: _compiled(found[name]) for name in names & found.keys() if _is_helper(found[name])
+    }
+    if not helpers:
+        return value
+    module = ModuleType(value.__name__)
+    vars(module).update(found | helpers)
+    return module
 
 
 def _is_helper(value: Any) -> bool:

@@ -125,8 +125,9 @@ def _finder(method: FunctionType) -> Callable[..., FunctionType | None]:
 
     def find(record: Any, *_: Any) -> FunctionType | None:
         body = getattr(record.instance_class, method.__name__, None)
-        return None if body is None else _bare(body)
+        return None if body is None else _bare(body, names)
 
+    names = method.__code__.co_varnames[: method.__code__.co_argcount]
     find.__name__ = method.__name__
     find.__signature__ = inspect.signature(_bare(method))  # type: ignore[attr-defined]
     return find
@@ -138,11 +139,14 @@ def _fits(finder: Callable[..., Any], record: Any) -> bool:
     return body is None or body.__code__.co_argcount == len(inspect.signature(finder).parameters)
 
 
-def _bare(function: FunctionType) -> FunctionType:
-    """Copy `function` without its annotations, which Numba would compare."""
-    return FunctionType(
-        function.__code__, function.__globals__, function.__name__, None, function.__closure__
-    )
+def _bare(function: FunctionType, names: tuple[str, ...] = ()) -> FunctionType:
+    """Copy `function` without its annotations, and with arguments of these names: Numba compares them."""
+    code = function.__code__
+    own = code.co_varnames[: code.co_argcount]
+    if len(names) == len(own) and names != own and not code.co_cellvars:
+        others = (f"{name}_" if name in names else name for name in code.co_varnames[len(own) :])
+        code = code.replace(co_varnames=(*names, *others))
+    return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
 
 
 def _teach_vectors(numba: Any, function: Callable[..., Any], rows: int) -> None:

@@ -12,9 +12,7 @@ from fairx.compiled import compilable, own_copy
 from fairx.numerics.streams import BLOCK
 from fairx.types import Indices, Matrix, Vector
 
-from .base import is_moving
-
-DOORS = ("draw", "arms_of", "contexts_of", "means_of", "reward_of")
+from .base import DOORS, is_moving
 
 
 @compilable

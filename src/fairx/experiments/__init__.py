@@ -5,7 +5,7 @@ from .folder import opened
 from .outcome import Curve, Outcome, Panel, Tried
 from .reading import figures, read
 from .rows import Rows
-from .running import check, conduct, outcome, play_missing
+from .running import check, conduct, outcome, play_missing, rows_used
 from .specification import Entrant, Experiment, Problem
 from .tasks import Task, play
 
@@ -30,4 +30,5 @@ __all__ = [
     "play",
     "play_missing",
     "read",
+    "rows_used",
 ]

@@ -67,7 +67,12 @@ def conduct(
 
 def play_missing(experiment: Experiment, checksum: str, rows: Rows, player: Player) -> None:
     """Tune, then test, playing whatever is not in `rows` yet; `checksum` is what `check` returned."""
-    tuning = [
+    _add_missing(f"{experiment.name}, tuning", _tuning(experiment, checksum), rows, player)
+    _add_missing(f"{experiment.name}, test", _tests(experiment, checksum, rows), rows, player)
+
+
+def _tuning(experiment: Experiment, checksum: str) -> list[Task]:
+    return [
         task
         for merit in experiment.merits
         for entrant in experiment.policies
@@ -75,8 +80,10 @@ def play_missing(experiment: Experiment, checksum: str, rows: Rows, player: Play
         for point in entrant.points()
         for task in validation_tasks(experiment, entrant, point, merit, checksum)
     ]
-    _add_missing(f"{experiment.name}, tuning", tuning, rows, player)
-    tests = [
+
+
+def _tests(experiment: Experiment, checksum: str, rows: Rows) -> list[Task]:
+    return [
         task
         for merit in experiment.merits
         for entrant in experiment.policies
@@ -88,7 +95,16 @@ def play_missing(experiment: Experiment, checksum: str, rows: Rows, player: Play
             checksum,
         )
     ]
-    _add_missing(f"{experiment.name}, test", tests, rows, player)
+
+
+def rows_used(
+    found: Outcome, rows: Rows, directory: str | None = None
+) -> tuple[set[str], set[str]]:
+    """Return the keys of the rows that an outcome is made of: those that tuned, and the tests."""
+    shown = found.experiment._replace(merits=tuple(panel.merit for panel in found.panels))
+    checksum = problems.dataset(shown.problem, directory).checksum
+    tests = _tests(shown, checksum, rows)
+    return {task.key for task in _tuning(shown, checksum)}, {task.key for task in tests}
 
 
 def outcome(experiment: Experiment, rows: Rows, directory: str | None = None) -> Outcome:

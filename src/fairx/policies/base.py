@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import code_of, compilable, entry, is_our_code
+from fairx.compiled import code_of, compilable, entry, is_overridden
 from fairx.types import Indices, Matrix, Vector
 
 DOORS = {"probabilities": "propose", "learn": "absorb"}  # public methods and their inner forms
@@ -87,26 +87,11 @@ def inner_form(policy: Any) -> Any:
     if isinstance(policy, type):
         name = policy.__name__
         raise TypeError(f"policy must be a policy, not the class {name}: write {name}(...)")
-    if all(hasattr(policy, inner) for inner in DOORS.values()) and not _is_overridden(policy):
+    if all(hasattr(policy, inner) for inner in DOORS.values()) and not is_overridden(policy, DOORS):
         return policy
     from .foreign import wrapped
 
     return wrapped(policy)
-
-
-def _is_overridden(policy: Any) -> bool:
-    """Tell whether a public method of a policy is not that of its inner form."""
-    return any(
-        _depth(policy, door) < _depth(policy, inner)
-        or is_our_code(getattr(type(policy), inner)) > is_our_code(getattr(type(policy), door))
-        for door, inner in DOORS.items()
-        if hasattr(policy, door)
-    )
-
-
-def _depth(policy: Any, name: str) -> int:
-    """Return how far up its bases a policy has a method."""
-    return next(i for i, base in enumerate(type(policy).__mro__) if name in vars(base))
 
 
 def started(kernel: Any, arms: int, dimension: int, rng: np.random.Generator) -> tuple[Any, Any]:

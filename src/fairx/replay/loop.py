@@ -83,7 +83,7 @@ def replay_events(  # type: ignore[no-untyped-def]
         fair, means = tally.fair[:n], tally.means[:n]
         fill_truth(world, arms, shown, means)
         share(judge, means, fair)
-        measures.note_round(tally, arms, deployed, fair, means, position, reward)
+        measures.note_round(tally, 0, arms, deployed, fair, means, position, reward)
         add_round(tally, n, arms, deployed, fair, means, arm, lead(fair, means), reward, accepted)
         if accepted == rounds:
             return event + 1, accepted

@@ -107,7 +107,7 @@ def replay(
     records = inner_form(policy), log, judge, measures_of(measures)
     numbers = run_numbers(runs)
     found = [_Run(records, len(measures), marks, seed, run) for run in numbers]
-    origin = provenance(policy, log, judge, seed, rounds)
+    origin = provenance(policy, log, judge, seed, rounds, measures)
     result = played(found, marks, jobs, progress, measures, origin)
     for run in found:
         run.check_rounds()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +14,22 @@ from fairx.simulation.bands import (
     around,
     chance,
     error_of,
+    mean_interval,
     one_of_each_run,
-    standard_deviation,
+    plain,
 )
-from fairx.types import Indices, Vector
+from fairx.types import Matrix, Vector
+
+__all__ = [
+    "Interval",
+    "difference_interval",
+    "distance",
+    "distance_differences",
+    "growth_exponents",
+    "jackknifed",
+    "mean_interval",  # found here in version 0.1
+    "share_interval",
+]
 
 
 def difference_interval(
@@ -32,48 +43,59 @@ def difference_interval(
     [3.0, 0.733, 5.267]
     """
     a, b = one_of_each_run("first", first), one_of_each_run("second", second)
-    return around(a.mean() - b.mean(), *_welch(error_of(a), error_of(b)), alpha)
+    value = a.mean(axis=-1) - b.mean(axis=-1)
+    return around(value, *_welch(error_of(a), error_of(b)), alpha)
 
 
-def ratio_interval(first: npt.ArrayLike, second: npt.ArrayLike, alpha: float = ALPHA) -> Interval:
-    """Return mean(first) / mean(second), both positive, with the interval of its logarithm.
-
-    The logarithm of a mean has the standard error of the mean over the mean (delta method).
-
-    Examples
-    --------
-    >>> [round(end, 2) for end in ratio_interval([39.0, 40.0, 41.0], [9.0, 10.0, 11.0])]
-    [4.0, 3.1, 5.17]
-    """
-    a, b = one_of_each_run("first", first), one_of_each_run("second", second)
-    top, bottom = (
-        rules.positive(name, float(runs.mean()))
-        for name, runs in (("the mean of first", a), ("the mean of second", b))
-    )
-    log = around(math.log(top / bottom), *_welch(error_of(a / top), error_of(b / bottom)), alpha)
-    with np.errstate(over="ignore"):
-        return Interval(top / bottom, float(np.exp(log.low)), float(np.exp(log.high)))
-
-
-def resampled_interval(
-    statistic: Callable[[Indices], float], runs: int, alpha: float = ALPHA, seed: int = 0
-) -> Interval:
-    """Return `statistic` of all runs, with the percentile interval of 1,000 bootstrap samples.
+def share_interval(hits: Any, runs: int, alpha: float = ALPHA) -> Interval:
+    """Return hits / runs with the exact interval of Clopper and Pearson.
 
     Examples
     --------
-    >>> values = np.arange(10.0)
-    >>> [round(end, 1) for end in resampled_interval(lambda runs: values[runs].mean(), runs=10)]
-    [4.5, 2.7, 6.4]
+    >>> [round(end, 3) for end in share_interval(9, runs=10)]
+    [0.9, 0.555, 0.997]
     """
-    everything = np.arange(rules.count("runs", runs))
-    if runs == 1:
-        return Interval(float(statistic(everything)), -math.inf, math.inf)
-    samples = np.random.default_rng(seed).integers(runs, size=(1000, runs))
-    low, high = np.quantile(
-        [statistic(sample) for sample in samples], [chance(alpha) / 2, 1 - alpha / 2]
-    )
-    return Interval(float(statistic(everything)), float(low), float(high))
+    from scipy.special import betaincinv
+
+    some, none = np.asarray(hits), runs - np.asarray(hits)
+    tail = chance(alpha) / 2
+    low = np.where(some > 0, betaincinv(np.maximum(some, 1), none + 1, tail), 0.0)
+    high = np.where(none > 0, betaincinv(some + 1, np.maximum(none, 1), 1 - tail), 1.0)
+    return Interval(plain(some / runs), plain(low), plain(high))
+
+
+def distance_differences(first: Any, second: Any) -> Matrix:
+    """Return ln |x - x'| of the first less that of the second for each pair of runs, 0 for one run.
+
+    Examples
+    --------
+    >>> distance_differences([0.0, 2.0], [0.0, 1.0]).round(3)
+    array([[0.   , 0.693],
+           [0.693, 0.   ]])
+    """
+    logs = []
+    for values in (np.asarray(first), np.asarray(second)):
+        apart = np.abs(values[..., :, None] - values[..., None, :]) + np.eye(values.shape[-1])
+        logs.append(np.log(np.maximum(apart, np.finfo(float).tiny)))  # equal runs: very near
+    found: Matrix = logs[0] - logs[1]
+    return found
+
+
+def jackknifed(pairs: Any) -> Matrix:
+    """Return one value for each run, whose mean is that over all pairs, for an interval of Student's t.
+
+    Examples
+    --------
+    >>> pairs = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+    >>> jackknifed(pairs)  # 3 * 2 less twice the mean of the pairs without this run
+    array([0., 2., 4.])
+    """
+    found, n = np.asarray(pairs), np.shape(pairs)[-1]
+    each = found.sum(axis=-1)
+    total = each.sum(axis=-1, keepdims=True) / 2
+    without = (total - each) / ((n - 1) * (n - 2) / 2)
+    values: Matrix = n * total / (n * (n - 1) / 2) - (n - 1) * without
+    return values
 
 
 def growth_exponents(rounds: npt.ArrayLike, regret: npt.ArrayLike, decades: float = 1.0) -> Vector:
@@ -114,15 +136,11 @@ def distance(exposure: npt.ArrayLike, fair: npt.ArrayLike) -> Vector:
     return apart
 
 
-def spread(values: npt.ArrayLike) -> float:
-    """Return the standard deviation between runs (divided by runs - 1; 0 for a single run)."""
-    return float(standard_deviation(one_of_each_run("values", values)))
-
-
-def _welch(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+def _welch(first: tuple[Any, int], second: tuple[Any, int]) -> tuple[Any, Any]:
     """Return the standard error of a difference and its degrees of freedom."""
     (a, m), (b, n) = first, second
-    if min(m, n) == 0 or a == b == 0:
-        return 0.0, min(m, n)
-    part = 1 / (1 + (b / a) ** 2) if a else 0.0
-    return math.hypot(a, b), 1 / (part**2 / m + (1 - part) ** 2 / n)
+    error = np.hypot(a, b)
+    if min(m, n) == 0:
+        return error, 0
+    part = np.divide(a**2, error**2, out=np.ones_like(error), where=error > 0)
+    return error, 1 / (part**2 / m + (1 - part) ** 2 / n)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,11 @@ from fairx.pictures import FORMATS, inlined, save
 from fairx.plots.figure import merit_title
 from fairx.simulation import bands
 
-from .claims import STATEMENTS, Claim, claims
+from .claims import LOOKS, NOT_RUN, STATEMENTS, VERDICTS, Claim, claims
 from .latex import write_latex
 from .tables import Row, rows, setting_words, write_tables
 
-PAPER = {name for statement in STATEMENTS for name in statement.needs}  # what claims are about
+PAPER = {name for statement in STATEMENTS for name in statement.figures}  # what claims are about
 CAPTIONS = {
     "regret": "Mean over the runs ± {band}. Linear axes fit the fair "
     "policies; where a conventional one leaves them, its last mean is given above. Grey dashes: the "
@@ -35,8 +36,9 @@ def write_report(
     about: Mapping[str, str],
     band: str = "std",
     panels: bool = False,
+    decided: Sequence[Claim] | None = None,
 ) -> Path:
-    """Write figures, tables and index.html to `directory`; return the path of the page.
+    """Write figures, tables, claims and index.html to `directory`; return the path of the page.
 
     Parameters
     ----------
@@ -48,6 +50,9 @@ def write_report(
         Of figures and tables, about each mean: `fairx.simulation.bands` has the kinds.
     panels
         Whether each panel is also written as a figure of its own.
+    decided
+        The claims, where runs were added until they were decided; otherwise they are judged here, by
+        all runs at once.
     """
     bands.check(band)
     folder = Path(directory)
@@ -57,19 +62,55 @@ def write_report(
     write_tables(outcomes, folder / "tables.csv")
     write_latex(outcomes, folder / "tables.tex", band)
     sections = [_section(name, outcome, folder, band, panels) for name, outcome in outcomes.items()]
-    found = [] if PAPER.isdisjoint(outcomes) else claims(outcomes)
+    found = decided if decided is not None else _claims(outcomes)
+    if found:
+        write_claims(found, folder / "claims.json")
     page = template(__package__, finding=finding).render(
         about=about,
-        claims=found,
-        verdicts=Counter(claim.verdict for claim in found),
         scales=sorted({outcome.experiment.scale for outcome in outcomes.values()} - {"paper"}),
         sections=sections,
         band=bands.BANDS[band],
         formats=FORMATS,
+        **_judged(found, 1 if decided is None else LOOKS),
     )
     path = folder / "index.html"
     path.write_text(page, encoding="utf-8")
     return path
+
+
+def _judged(found: Sequence[Claim], looks: int) -> dict[str, Any]:
+    """Return what the template says of claims."""
+    return {
+        "claims": [claim for claim in found if claim.verdict != NOT_RUN],
+        "unplayed": [claim for claim in found if claim.verdict == NOT_RUN],
+        "counts": _counts(found),
+        "intervals": f"{1 - bands.ALPHA / looks:.0%}",
+        "looks": looks,
+    }
+
+
+def _claims(outcomes: Mapping[str, Outcome]) -> list[Claim]:
+    return [] if PAPER.isdisjoint(outcomes) else claims(outcomes)
+
+
+def _counts(found: Sequence[Claim]) -> dict[str, tuple[int, int]]:
+    """Return how many claims have each verdict, by itself and by Holm's correction."""
+    plain, holm = (Counter(getattr(claim, kind) for claim in found) for kind in ("verdict", "holm"))
+    return {verdict: (plain[verdict], holm[verdict]) for verdict in VERDICTS}
+
+
+def write_claims(found: Sequence[Claim], path: Path) -> None:
+    """Write claims as JSON, a list of objects; what is not a number, or endless, is null."""
+    listed = [
+        {"claim": claim.sentence}
+        | {name: _finite(value) for name, value in claim._asdict().items() if name != "sentence"}
+        for claim in found
+    ]
+    path.write_text(json.dumps(listed, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _check_name(name: str) -> None:
@@ -132,6 +173,6 @@ def _searches(outcome: Outcome) -> list[dict[str, Any]]:
 
 def finding(claim: Claim) -> str:
     """Return the value of a claim with its interval, where it has one."""
-    value = claim.value if isinstance(claim.value, str) else number(claim.value)
-    known = math.isfinite(claim.low) and math.isfinite(claim.high)
-    return f"{value} [{number(claim.low)} to {number(claim.high)}]" if known else value
+    known = claim.runs and math.isfinite(claim.low) and math.isfinite(claim.high)
+    ends = f" [{number(claim.low)} to {number(claim.high)}]" if known else ""
+    return number(claim.value) + ends if math.isfinite(claim.value) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -72,8 +72,10 @@ def standard_deviation(values: Vector) -> Vector:
     return np.zeros(values.shape[1:])
 
 
-def t_quantile(alpha: float, freedom: float) -> float:
+def t_quantile(alpha: float, freedom: Any) -> Any:
     """Return the t that Student's variable exceeds, on either side, with chance `alpha`.
+
+    `freedom` is a number, or an array of them.
 
     Examples
     --------
@@ -84,12 +86,13 @@ def t_quantile(alpha: float, freedom: float) -> float:
         from scipy.special import stdtrit
     except ImportError as error:
         raise ImportError("t intervals need SciPy: pip install 'fairx[experiments]'") from error
-    return float(stdtrit(rules.positive("freedom", freedom), 1 - chance(alpha) / 2))
+    rules.positive("freedom", float(np.min(freedom)))
+    return plain(stdtrit(freedom, 1 - chance(alpha) / 2))
 
 
 def chance(alpha: float) -> float:
     """Return a chance of error: one above a half is a level, which some mistake for it."""
-    return rules.number("alpha", alpha, low=0, high=0.5)
+    return rules.number("alpha", rules.positive("alpha", alpha), low=0, high=0.5)
 
 
 def check(kind: str) -> str:
@@ -103,13 +106,13 @@ def check(kind: str) -> str:
 class Interval(NamedTuple):
     """An estimate and the ends of its confidence interval, infinite for a single run."""
 
-    value: float
-    low: float
-    high: float
+    value: Any  # numbers, or arrays of many estimates
+    low: Any
+    high: Any
 
 
 def mean_interval(values: npt.ArrayLike, alpha: float = ALPHA) -> Interval:
-    """Return the mean over runs with its Student t interval.
+    """Return the mean over runs, the last axis, with its Student t interval.
 
     Examples
     --------
@@ -117,25 +120,32 @@ def mean_interval(values: npt.ArrayLike, alpha: float = ALPHA) -> Interval:
     [2.0, -0.484, 4.484]
     """
     found = one_of_each_run("values", values)
-    return around(found.mean(), *error_of(found), alpha)
+    return around(found.mean(axis=-1), *error_of(found), alpha)
 
 
-def around(value: float, error: float, freedom: float, alpha: float) -> Interval:
+def around(value: Any, error: Any, freedom: Any, alpha: float) -> Interval:
     """Return the interval of a value with this standard error."""
-    if not freedom:  # one run: nothing is known of the others
-        return Interval(float(value), -math.inf, math.inf)
+    if not np.all(freedom):  # one run: nothing is known of the others
+        return Interval(plain(value), -math.inf, math.inf)
     # Welch's degrees of freedom are cut to a whole number, which only widens the interval.
-    half = t_quantile(alpha, int(freedom + 1e-9)) * error
-    return Interval(float(value), float(value - half), float(value + half))
+    half = t_quantile(alpha, np.floor(np.add(freedom, 1e-9))) * error
+    return Interval(plain(value), plain(value - half), plain(value + half))
 
 
-def error_of(runs: Vector) -> tuple[float, float]:
-    """Return the standard error of the mean and its degrees of freedom."""
-    return float(standard_deviation(runs)) / math.sqrt(runs.size), runs.size - 1
+def error_of(values: Vector) -> tuple[Any, int]:
+    """Return the standard error of the mean over runs, the last axis, and its degrees of freedom."""
+    runs = values.shape[-1]
+    return standard_deviation(np.moveaxis(values, -1, 0)) / math.sqrt(runs), runs - 1
 
 
 def one_of_each_run(name: str, values: npt.ArrayLike) -> Vector:
-    """Return finite numbers, one for each run, of which there is at least one."""
-    found = rules.array(name, values, (None,), "one value per run")
-    rules.count(f"the number of {name}", found.size)
+    """Return finite numbers, one for each run along the last axis, of which there is at least one."""
+    shape = (None,) * max(1, np.ndim(values))
+    found = rules.array(name, values, shape, "one value per run")
+    rules.count(f"the number of {name}", found.shape[-1])
     return found
+
+
+def plain(value: Any) -> Any:
+    """Return a number as Python's own, and an array as it is."""
+    return np.asarray(value).item() if np.ndim(value) == 0 else value

@@ -104,9 +104,15 @@ def compare(*results: Result, alpha: float = ALPHA, **named: Result) -> Comparis
         _difference(name, first, second, found, runs, alpha)
         for first, second in itertools.combinations(found, 2)
         for name in found[first].curves()
-        if name != LEFT_OUT and name in found[second].curves()
+        if name != LEFT_OUT and _both_measure(name, found[first], found[second])
     ]
     return Comparison(tuple(differences), tuple(_notes(found, runs)))
+
+
+def _both_measure(name: str, first: Result, second: Result) -> bool:
+    """Tell whether two results have a curve, and mean the same by it."""
+    own = {text for text in first.provenance.measures if text.startswith(f"{name}: ")}
+    return name in second.curves() and own <= set(second.provenance.measures)
 
 
 def _named(results: tuple[Result, ...], named: dict[str, Result]) -> dict[str, Result]:
@@ -137,6 +143,8 @@ def _difference(
     name: str, first: str, second: str, found: dict[str, Result], runs: Indices, alpha: float
 ) -> Difference:
     one, two = (_last(found[label], name, runs) for label in (first, second))
+    if not np.isfinite(one - two).all():
+        raise rules.InvalidValue(name, "be finite in all runs to be compared")
     return Difference(name, first, second, *mean_interval(one - two, alpha), runs.size)
 
 

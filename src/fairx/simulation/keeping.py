@@ -40,10 +40,14 @@ def load(path: str | os.PathLike[str]) -> dict[str, Any]:
             **{name: arrays[name] for name in ("rounds", "runs", *ALWAYS)},
             "exposure_curves": arrays.get("exposure_curves"),
             "measures": {name: arrays[f"measure_{i}"] for i, name in enumerate(header["measures"])},
-            "provenance": Provenance(**header["provenance"]),
+            "provenance": _provenance(**header["provenance"]),
         }
     except (KeyError, TypeError) as error:
         raise BrokenFile(f"{path} lacks a part of a saved {KIND} ({error})") from error
+
+
+def _provenance(**texts: Any) -> Provenance:
+    return Provenance(**texts | {"measures": tuple(texts["measures"])})
 
 
 def merged(results: Sequence[Result]) -> dict[str, Any]:
@@ -89,7 +93,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 def _check_same_experiment(first: Result, other: Result) -> None:
     pairs = zip(first.provenance._fields, first.provenance, other.provenance, strict=True)
-    for name, one, two in [*pairs, ("measures", list(first.measures), list(other.measures))]:
+    for name, one, two in pairs:
         if one != two:
             rule = f"results must be of one experiment to be merged, but {name} differs"
             raise ValueError(f"{rule}: {one!r} and {two!r}")

@@ -41,5 +41,5 @@ def play_rounds(  # type: ignore[no-untyped-def]
             last, ahead = world.key(example, t), lead(fair, means)
         reward = world.pay(example, arm, tally.uniforms[1, row], tally.noise[row])
         policy.absorb(state, arm, contexts[position], reward, tally.work)
-        measures.note_round(tally, arms, deployed, fair, means, position, reward)
+        measures.note_round(tally, 0, arms, deployed, fair, means, position, reward)
         add_round(tally, n, arms, deployed, fair, means, arm, ahead, reward, t + 1)

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from fairx import rules
 from fairx.compiled import compilable
 from fairx.types import Indices, Vector
 
-from .tally import Tally
+from .provenance import Provenance
+from .tally import CURVES, Tally
+
+# What is by run, or a column of tables.
+TAKEN = (*CURVES, "exposure", "pulls", "exposure_curves", "run", "round", "horizon",
+         *Provenance._fields)  # fmt: skip
 
 
 class Round(NamedTuple):
-    """What a measure is told of a round: copies of what was, for each arm on offer."""
+    """What a measure is told of a round: for each arm on offer, in copies of its own."""
 
     arms: Indices
     deployed: Vector  # the probabilities that the policy played
@@ -28,14 +35,10 @@ class Measuring(Protocol):
     """What the loop tells of each round."""
 
     def note_round(
-        self, tally: Tally, arms: Indices, deployed: Vector, fair: Vector, means: Vector,
-        position: int, reward: float,
+        self, tally: Tally, number: int, arms: Indices, deployed: Vector, fair: Vector,
+        means: Vector, position: int, reward: float,
     ) -> None:  # fmt: skip
-        """Take a round in."""
-        ...
-
-    def add_round_to(self, sums: Vector, number: int, seen: Round) -> None:
-        """Add what this measure, the `number`th, and those after it say of a round."""
+        """Let this measure, the `number`th, and those after it take a round in."""
         ...
 
 
@@ -45,12 +48,9 @@ class NoMeasure(NamedTuple):
     empty: bool = True  # Numba wants a field
 
     def note_round(
-        self, tally: Tally, arms: Indices, deployed: Vector, fair: Vector, means: Vector,
-        position: int, reward: float,
+        self, tally: Tally, number: int, arms: Indices, deployed: Vector, fair: Vector,
+        means: Vector, position: int, reward: float,
     ) -> None:  # fmt: skip
-        """Do nothing."""
-
-    def add_round_to(self, sums: Vector, number: int, seen: Round) -> None:
         """Do nothing."""
 
 
@@ -62,10 +62,10 @@ class Measure(NamedTuple):
     others: Any  # Measure or NoMeasure
 
     def note_round(
-        self, tally: Tally, arms: Indices, deployed: Vector, fair: Vector, means: Vector,
-        position: int, reward: float,
+        self, tally: Tally, number: int, arms: Indices, deployed: Vector, fair: Vector,
+        means: Vector, position: int, reward: float,
     ) -> None:  # fmt: skip
-        """Copy the round, which functions of others may write on, and add up what they say."""
+        """Show the function a copy of the round, which it may write on, and add what it says."""
         n = len(arms)
         for i in range(n):
             tally.candidates[i] = arms[i]
@@ -74,15 +74,11 @@ class Measure(NamedTuple):
             tally.candidates[:n], tally.seen[0, :n], tally.seen[1, :n], tally.seen[2, :n],
             position, reward,
         )  # fmt: skip
-        self.add_round_to(tally.measured, 0, seen)
-
-    def add_round_to(self, sums: Vector, number: int, seen: Round) -> None:
-        """Add what the function says of a round."""
-        sums[number] += self.function(seen)
-        self.others.add_round_to(sums, number + 1, seen)
+        tally.measured[number] += self.function(seen)
+        self.others.note_round(tally, number + 1, arms, deployed, fair, means, position, reward)
 
 
-def measures_of(functions: Mapping[str, Any]) -> Any:
+def measures_of(functions: Any) -> Any:
     """Return the list of measures that the loop walks.
 
     Examples
@@ -91,8 +87,13 @@ def measures_of(functions: Mapping[str, Any]) -> Any:
     Traceback (most recent call last):
     InvalidValue: measures['regret'] must be a function of a fairx.Round, not 3
     """
+    if not isinstance(functions, Mapping):
+        raise rules.InvalidValue("measures", f"be functions by their names, not {functions!r}")
     found: Any = NoMeasure()
     for name, function in reversed(list(functions.items())):
+        if not isinstance(name, str) or name in TAKEN:
+            rule = f"have names of their own, not {name!r}: results have {', '.join(TAKEN)}"
+            raise rules.InvalidValue("measures", rule)
         if not callable(function):
             rule = f"be a function of a fairx.Round, not {function!r}"
             raise rules.InvalidValue(f"measures[{name!r}]", rule)
@@ -112,10 +113,8 @@ def _checked(name: str, function: Callable[[Round], float]) -> Callable[[Round],
 
     def say(seen: Round) -> float:
         value = function(seen)
-        try:
+        if isinstance(value, (bool, int, float, np.number, np.bool_)):
             return float(value)
-        except (TypeError, ValueError):
-            rule = f"return one number, not {value!r}"
-            raise rules.InvalidValue(f"measures[{name!r}]", rule) from None
+        raise rules.InvalidValue(f"measures[{name!r}]", f"return one number, not {value!r}")
 
     return say

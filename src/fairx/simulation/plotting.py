@@ -20,7 +20,6 @@ try:
 except ImportError as error:
     raise ImportError("plot needs matplotlib: pip install 'fairx[plots]'") from error
 
-NO_CURVES = {"rounds", "exposure", "pulls"}
 WIDTH, HEIGHT = 4.4, 3.4  # inches of a panel: words are readable in the column of a paper
 
 
@@ -53,7 +52,7 @@ def _curve(result: Any, name: str) -> Matrix:
     there = result.curves()
     if name in there:
         return np.asarray(there[name])
-    rule = f"be of {', '.join(there)}, not {name!r}"
+    rule = f"be curves ({', '.join(there)}), not {name!r}"
     raise InvalidValue("measures", rule + nearest(str(name), there))
 
 

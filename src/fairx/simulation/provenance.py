@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +21,16 @@ class Provenance(NamedTuple):
     seed: int
     rounds: int  # the horizon
     version: str  # of fairx
+    measures: tuple[str, ...] = ()  # of the user's
 
 
-def provenance(policy: Any, environment: Any, judge: Any, seed: int, rounds: int) -> Provenance:
+def provenance(
+    policy: Any, environment: Any, judge: Any, seed: int, rounds: int, measures: Mapping[str, Any]
+) -> Provenance:
     """Return where a result comes from, in words."""
     texts = identified(policy), identified(environment), identified(judge)
-    return Provenance(*texts, seed, rounds, __version__)
+    told = tuple(f"{name}: {identified(function)}" for name, function in measures.items())
+    return Provenance(*texts, seed, rounds, __version__, told)
 
 
 def identified(value: Any) -> str:
@@ -45,12 +50,8 @@ def identified(value: Any) -> str:
     text = short(value)
     if CUT not in text and _is_told(value):
         return text
-    key = Key()
-    if isinstance(value, tuple) or not hasattr(value, "__dict__"):
-        key.add(value)
-    else:  # one that keeps its settings in itself
-        key.add_class(type(value))
-        key.add(vars(value))
+    key = Key(contents=True)
+    key.add(value)
     return f"{text} #{key.text()}"
 
 

@@ -85,6 +85,7 @@ class Result(NamedTuple):
             **{name: curve.ravel() for name, curve in self.curves().items()},
         }
         origin = self.provenance._asdict()
+        del origin["measures"]  # told by the names of their columns
         return pd.DataFrame(columns | {"horizon": origin.pop("rounds"), **origin})
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -75,9 +75,9 @@ class Watch:
         self.lock = threading.Lock()
         self.bar = bar(
             total=total, delay=2, leave=False, unit="round", unit_scale=True,
-            disable=bool(progress) or not is_watched(),
+            disable=progress is not None or not is_watched(),
         )  # fmt: skip
-        self.tell = progress or self.bar.update
+        self.tell = self.bar.update if progress is None else progress
 
     def add(self, rounds: int) -> None:
         """Tell of rounds that were played just now."""
@@ -120,10 +120,16 @@ def run_numbers(runs: int | Sequence[int]) -> Sequence[int]:
     """Return the numbers of the runs to play, each once."""
     if isinstance(runs, (int, np.integer)):
         return range(rules.count("runs", runs))
-    numbers = [rules.count("each of the runs", run, low=0) for run in runs]
+    numbers = [rules.count("each of the runs", run, low=0) for run in _listed(runs)]
     if not numbers or len(set(numbers)) < len(numbers):
         raise ValueError(f"runs must be a number, or some distinct numbers, not {runs!r}")
     return numbers
+
+
+def _listed(runs: Any) -> list[Any]:
+    if not isinstance(runs, Iterable):
+        raise rules.InvalidValue("runs", f"be a number, or some distinct numbers, not {runs!r}")
+    return list(runs)
 
 
 def checkpoint_rounds(checkpoints: int | Sequence[int], rounds: int) -> Indices:

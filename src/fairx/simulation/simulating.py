@@ -87,7 +87,7 @@ def simulate(
         check_merits(policy, judge, world_of(environment, generator_of(seed, run)))
     records = kernel, environment, judge, measuring
     found = [_Run(records, len(measures), marks, seed, run) for run in numbers]
-    origin = provenance(policy, environment, judge, seed, int(marks[-1]))
+    origin = provenance(policy, environment, judge, seed, int(marks[-1]), measures)
     return played(found, marks, jobs, progress, measures, origin)
 
 

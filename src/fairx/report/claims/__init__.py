@@ -1,6 +1,19 @@
-"""The paper's claims, each with a rule that was written down before the runs."""
+"""The paper's claims, each with one statistic and one rule that decides it."""
 
-from .claim import Claim
-from .verdicts import STATEMENTS, claims
+from .claim import DECIDED, NOT_RUN, UNDECIDED, VERDICTS, Claim
+from .looking import LOOKS, looks, settled
+from .verdicts import STATEMENTS, claims, corrected
 
-__all__ = ["STATEMENTS", "Claim", "claims"]
+__all__ = [
+    "DECIDED",
+    "LOOKS",
+    "NOT_RUN",
+    "STATEMENTS",
+    "UNDECIDED",
+    "VERDICTS",
+    "Claim",
+    "claims",
+    "corrected",
+    "looks",
+    "settled",
+]

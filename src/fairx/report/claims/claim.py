@@ -1,18 +1,68 @@
-"""What a claim of the paper is, and where its evidence is found."""
+"""What a claim of the paper is, and the one rule that decides it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from fairx.experiments.outcome import Curve, Outcome, Panel
-from fairx.plots.figure import merit_title
+from fairx.report.estimates import Estimate, Missing
 from fairx.simulation.bands import Interval
-from fairx.types import Vector
 
-Measure = Callable[[Panel, str], Vector]
-HOLDS, FAILS, NOT_RUN = "holds", "does not hold", "not run"
+HOLDS, CONTRADICTED, UNDECIDED, NOT_RUN = "holds", "contradicted", "undecided", "not run"
+VERDICTS = (HOLDS, CONTRADICTED, UNDECIDED, NOT_RUN)
+DECIDED = (HOLDS, CONTRADICTED)
+TINY = 1e-12  # no chance of error is told below it
+
+
+class Rule(NamedTuple):
+    """The claim holds where its number is between `low` and `high`.
+
+    Examples
+    --------
+    >>> rule = Rule(low=2)
+    >>> str(rule), rule.verdict(Interval(3, 2.5, 3.5)), rule.verdict(Interval(3, 1.5, 4.5))
+    ('above 2', 'holds', 'undecided')
+    >>> str(Rule(0.4, 0.6)), Rule(0.4, 0.6).verdict(Interval(0.7, 0.65, 0.75))
+    ('from 0.4 to 0.6', 'contradicted')
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def holds(self, found: Interval) -> Any:
+        """Tell whether the whole interval is between the margins."""
+        return (found.low > self.low) & (found.high < self.high)
+
+    def contradicts(self, found: Interval) -> Any:
+        """Tell whether the whole interval is on the other side of a margin."""
+        return (found.high < self.low) | (found.low > self.high)
+
+    def verdict(self, found: Interval) -> str:
+        """Return holds, contradicted or undecided: an interval on both sides decides nothing."""
+        if self.holds(found):
+            return HOLDS
+        return CONTRADICTED if self.contradicts(found) else UNDECIDED
+
+    def p_value(self, estimate: Estimate) -> float:
+        """Return the least alpha at which the interval decides, 1 if none below a half does."""
+        if self.verdict(estimate.at(0.5)) == UNDECIDED:
+            return 1.0
+        low, high = math.log(TINY), math.log(0.5)  # intervals shrink as alpha grows
+        while high - low > 1e-3:
+            middle = (low + high) / 2
+            if self.verdict(estimate.at(math.exp(middle))) == UNDECIDED:
+                low = middle
+            else:
+                high = middle
+        return math.exp(high)
+
+    def __str__(self) -> str:
+        if math.isinf(self.high):
+            return f"above {self.low:g}"
+        if math.isinf(self.low):
+            return f"below {self.high:g}"
+        return f"from {self.low:g} to {self.high:g}"
 
 
 class Claim(NamedTuple):
@@ -20,112 +70,43 @@ class Claim(NamedTuple):
 
     sentence: str
     where: str
-    statistic: str  # in words, with the rule that decides
-    value: float | str
-    low: float  # ends of the 95 per cent interval, nan where there is none
-    high: float
-    verdict: str  # "holds", "does not hold" or "not run"
-    reason: str  # why it does not hold, or was not run
+    figures: tuple[str, ...]  # by our names: those that can show it
+    verdict: str  # one of VERDICTS
+    holm: str  # the verdict by Holm's correction for all claims that were run
+    statistic: str
+    rule: str
+    value: float = math.nan  # nan where it was not run
+    low: float = math.nan  # ends of the interval that decides
+    high: float = math.nan
+    p_value: float = math.nan
+    runs: int = 0
+    paired: bool | None = None  # run by run; None where nothing is compared
+    note: str = ""  # more of what was found, or why it was not run
 
 
 class Finding(NamedTuple):
-    """What was measured, and whether it keeps the rule."""
+    """What was measured."""
 
-    holds: bool
-    value: float | str
-    low: float = math.nan
-    high: float = math.nan
-    reason: str = ""  # the likeliest, should it not hold
+    estimate: Estimate
+    note: str = ""
+    reason: str = ""  # the likeliest, should the claim be contradicted
 
 
 class Statement(NamedTuple):
-    """A claim before the runs: `judge` takes the outcomes that it `needs`."""
+    """A claim before the runs: `judge` takes the evidence of each group of figures it `needs`."""
 
     sentence: str
     where: str
     statistic: str
-    needs: tuple[str, ...]
+    rule: Rule
+    needs: tuple[tuple[str, ...], ...]  # groups that show the same: one figure of each will do
     judge: Callable[..., Finding]
 
-
-class Roles(NamedTuple):
-    """The labels of the paper's policies in one setting; our own solver stands beside them."""
-
-    conventional: tuple[str, ...]
-    ucb: str
-    ts: str
-    eg: str
-    ours: str
-
     @property
-    def fair(self) -> tuple[str, str, str]:
-        """The paper's three."""
-        return self.ucb, self.ts, self.eg
+    def figures(self) -> tuple[str, ...]:
+        """All figures that can show it."""
+        return tuple(name for group in self.needs for name in group)
 
 
-MAB = Roles(("UCB", "TS"), "FairX-UCB (gradient)", "FairX-TS", "FairX-EG", "FairX-UCB (exact)")
-LINEAR = Roles(
-    ("LinUCB", "LinTS"),
-    "FairX-LinUCB (gradient)",
-    "FairX-LinTS",
-    "FairX-LinEG",
-    "FairX-LinUCB (ascent)",
-)
-
-
-class Missing(LookupError):
-    """The runs lack what a claim is about."""
-
-
-def judged(found: Interval, holds: bool, reason: str, value: str = "") -> Finding:
-    """Return the finding of an interval, its value in words of its own if there are any."""
-    if math.isinf(found.high):
-        reason = "a single run has no interval: at least two are needed"
-    return Finding(holds, value or found.value, found.low, found.high, reason)
-
-
-def roles(outcome: Outcome) -> Roles:
-    """Return who is who in the setting of an outcome."""
-    return MAB if outcome.experiment.problem.setting == "mab" else LINEAR
-
-
-def only(outcome: Outcome) -> Panel:
-    """Return the first panel, which in the paper's figures without a range of merits is all."""
-    if not outcome.panels:
-        raise Missing(f"{outcome.experiment.name} has no panel yet")
-    return outcome.panels[0]
-
-
-def find(panel: Panel, label: str) -> Curve:
-    """Return the curve with this label."""
-    for curve in panel.curves:
-        if curve.label == label:
-            return curve
-    raise Missing(f"{label} was not played for {merit_title(panel.merit)}")
-
-
-def fairness(panel: Panel, label: str) -> Vector:
-    """Return the fairness regret of each run at the end."""
-    return find(panel, label).result.fairness_regret[:, -1]
-
-
-def reward(panel: Panel, label: str) -> Vector:
-    """Return the reward regret of each run at the end."""
-    return find(panel, label).result.reward_regret[:, -1]
-
-
-def lowest(panel: Panel, labels: tuple[str, ...], measure: Measure) -> str:
-    """Return the label with the lowest mean."""
-    return min(labels, key=lambda label: measure(panel, label).mean())
-
-
-def highest(panel: Panel, labels: tuple[str, ...], measure: Measure) -> str:
-    """Return the label with the highest mean."""
-    return max(labels, key=lambda label: measure(panel, label).mean())
-
-
-def chosen(panel: Panel, label: str) -> str:
-    """Return a label with the settings that were chosen for it."""
-    settings = find(panel, label).settings.items()
-    words = ", ".join(f"{name} {value}" for name, value in settings)
-    return f"{label} ({words})" if words else label
+__all__ = ["CONTRADICTED", "DECIDED", "HOLDS", "NOT_RUN", "UNDECIDED", "VERDICTS",
+           "Claim", "Finding", "Missing", "Rule", "Statement"]  # fmt: skip

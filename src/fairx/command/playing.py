@@ -1,0 +1,80 @@
+"""What `fairx reproduce` and `fairx run` play: all that is missing, or more until claims are decided."""
+
+# ruff: noqa: T201 - this prints for the user
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+
+def played(
+    options: argparse.Namespace, experiments: Sequence[Any], plans: Any, rows: Any
+) -> tuple[dict[str, Any], Any]:
+    """Return the outcomes, and the claims where runs are added until these are decided."""
+    from fairx.experiments import outcome, play_missing
+    from fairx.report import decide
+
+    player = _player(options)
+
+    def one_played(experiment: Any) -> Any:
+        planned = plans[experiment.name]
+        if planned is not None:
+            chosen, checksum = planned
+            play_missing(chosen._replace(runs=experiment.runs), checksum, rows, player)
+        return outcome(experiment, rows, options.data)
+
+    if options.decide:
+        return decide(experiments, options.decide, one_played, _tell)
+    return {one.name: one_played(one) for one in experiments}, None
+
+
+def _tell(look: int, runs: dict[str, int], found: Sequence[Any]) -> None:
+    """Print where the claims stand after a look."""
+    from fairx.report.claims import LOOKS
+
+    each = ", ".join(f"{name} {count}" for name, count in runs.items())
+    verdicts = Counter(claim.verdict for claim in found)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+    print(f"look {look} of {LOOKS} ({each} runs): {counts}")
+
+
+def counts(outcomes: dict[str, Any], rows: Any, directory: str | None) -> dict[str, int]:
+    """Return how many runs there are, and how many of them the report is made of."""
+    from fairx.experiments import rows_used
+
+    used = [rows_used(one, rows, directory) for one in outcomes.values()]
+    tune, tests = (set().union(*(each[i] for each in used)) for i in (0, 1))
+    return {"all": len(rows), "tune": len(tune), "tests": len(tests)}
+
+
+def plan(experiment: Any, options: argparse.Namespace) -> tuple[Any, str] | None:
+    """Return what is to be played of an experiment, and the checksum of its data, once checked."""
+    from fairx.experiments import check
+
+    if options.report_only:
+        return None
+    chosen = _chosen(experiment, options.steepness)
+    return chosen, check(chosen, options.data)
+
+
+def _player(options: argparse.Namespace) -> Any:
+    from fairx.experiments import cluster_player, local_player
+
+    if options.cluster:
+        return cluster_player(options.cluster, options.data)
+    return local_player(options.jobs, options.data)
+
+
+def _chosen(experiment: Any, steepness: Sequence[float] | None) -> Any:
+    """Return the experiment with some of its merits only."""
+    if not steepness:
+        return experiment
+    there = {merit.steepness: merit for merit in experiment.merits}
+    for one in steepness:
+        if one not in there:
+            rule = f"one of {', '.join(f'{c:g}' for c in there)} for {experiment.name}"
+            raise ValueError(f"--steepness must be {rule}, not {one:g}")
+    return experiment._replace(merits=tuple(there[one] for one in steepness))

@@ -1,0 +1,40 @@
+"""Runs until decided: how often claims may be looked at, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairx import rules
+
+from .claim import DECIDED, NOT_RUN, Claim
+from .verdicts import corrected
+
+LOOKS = 5
+
+
+def looks(first: int, cap: int) -> list[int]:
+    """Return the numbers of runs to look at, five from `first` to `cap`, evenly on a log scale.
+
+    They are fixed before the first look. Each has a fifth of alpha, so that by the union bound the
+    chance of a wrong verdict at any of them is at most alpha, whatever is between the looks, for
+    every statistic whose interval covers at a fixed number of runs.
+
+    Examples
+    --------
+    >>> looks(10, 200)
+    [10, 21, 45, 95, 200]
+    """
+    rules.count("the cap of --decide", cap, low=first + 1)
+    return [round(first * (cap / first) ** (look / (LOOKS - 1))) for look in range(LOOKS)]
+
+
+def settled(before: Sequence[Claim], now: Sequence[Claim]) -> list[Claim]:
+    """Return the claims after another look: one that was decided stays so."""
+    return corrected(
+        [
+            old if old.verdict in DECIDED or new.verdict == NOT_RUN else new
+            for old, new in zip(before, now, strict=True)
+        ]
+        if before
+        else now
+    )
