@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,19 @@ from scipy import stats
 
 from fairx import (
     Affine,
+    Bandit,
     Exponential,
     FairXLinEG,
     FairXLinTS,
     FairXLinUCB,
     FairXUCB,
+    UniformLog,
     environments,
+    replay,
     simulate,
 )
 from fairx.policies.intervals import divergence, farthest
+from fairx.store.settings import checked
 
 inner = st.floats(1e-9, 1 - 1e-9)
 costs = st.floats(1e-12, 40)
@@ -218,3 +223,58 @@ def test_coverage_of_kl_is_near_what_chernoff_says() -> None:
             if farthest(count / pulls, cost) < mean:
                 chance += float(stats.binom.pmf(count, pulls, mean))
         assert chance <= math.exp(-2 * width**2)
+
+
+REACHES = "positive wherever an interval can reach, .* at mean -0.5: give bounds"
+
+
+def test_a_merit_that_an_interval_leaves_is_refused_everywhere() -> None:
+    policy, world = FairXUCB(Affine(1, 0.1), 0.5), environments.Bernoulli([0.2, 0.8])
+    log = UniformLog([[0, 1]], [0, 1] * 50, [0.0, 1.0] * 50)
+    described = {"kind": "FairXUCB", "merit": {"kind": "Affine", "slope": 1, "intercept": 0.1}}
+    for refused in (
+        lambda: simulate(policy, world, Exponential(1), rounds=10, seed=1),
+        lambda: replay(policy, log, Exponential(1), seed=1, rounds=10),
+        lambda: Bandit(policy, 2, seed=1),
+        lambda: checked({"policy": described | {"width": 0.5}}),
+    ):
+        with pytest.raises(ValueError, match=REACHES):
+            refused()
+    # Farther rewards, farther intervals; and bounds, or merits that are positive there, will do.
+    with pytest.raises(ValueError, match=r"at mean -2\.5"):
+        checked({"policy": described | {"width": 0.5}, "reward_range": [-2, 1]})
+    Bandit(FairXUCB(Affine(1, 0.1), 0.5, bounds=(0, 1)), 2, seed=1)
+    Bandit(FairXUCB(Affine(1, 0.6), 0.5), 2, seed=1)
+    with pytest.raises(ValueError, match=r"positive and finite, but Affine.* at mean 0.0"):
+        FairXUCB(Affine(1, 0), 0.5, bounds=(0, 1))
+
+
+def test_normal_rewards_reach_eight_deviations_below() -> None:
+    policy, world = FairXUCB(Affine(1, 1), 0.1), environments.Normal([0.5, 0.6], 0.2)
+    with pytest.raises(ValueError, match=r"at mean -1\.2"):
+        simulate(policy, world, Affine(1, 1), rounds=10, seed=1)
+    linear = environments.Linear(np.eye(2)[None], [0.5, 0.6], 0.1)
+    assert linear.world(None).reward_range() == pytest.approx((-0.3, 1.4))
+
+
+def test_the_service_keeps_no_squares() -> None:
+    policy = {"kind": "FairXUCB", "merit": {"kind": "Exponential", "steepness": 4}, "width": 0.5}
+    known = policy | {"bounds": [0, 1]}
+    served: Any = checked({"policy": known | {"interval": "kl"}}).policy
+    assert served.bounds == (0.0, 1.0)
+    with pytest.raises(ValueError, match=r"policy\.interval must be one of Hoeffding, Kullback"):
+        checked({"policy": known | {"interval": "bernstein"}})
+
+
+@pytest.mark.parametrize("interval", ["hoeffding", "kl", "bernstein"])
+def test_a_bandit_with_bounds_is_saved_and_loaded(interval: str, tmp_path: Path) -> None:
+    policy = FairXUCB(Exponential(4), 0.5, bounds=(0, 1), interval=interval)
+    bandit = Bandit(policy, ["a", "b", "c"], seed=1)
+    for i in range(12):
+        bandit.learn(bandit.act(), i % 3 / 2)
+    bandit.save(tmp_path / "bandit")
+    loaded = Bandit.load(tmp_path / "bandit")
+    assert loaded.policy == policy
+    assert [loaded.act().probabilities.tolist() for _ in "ab"] == [
+        bandit.act().probabilities.tolist() for _ in "ab"
+    ]
