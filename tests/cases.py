@@ -34,8 +34,8 @@ from fairx.environments import Bernoulli, Labelled, Linear, Normal
 
 
 def name(record: Any) -> str:
-    """Return a name that is the same in every process."""
-    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", repr(record))
+    """Return a name without what settings are by default that came later: digests go by it."""
+    return re.sub(r", (bounds=None|interval=Hoeffding\(\))", "", repr(record))
 
 
 def bowl(mean: float) -> float:
@@ -68,6 +68,13 @@ FAIR: list[Any] = [
 ] + [
     FairXLinUCB(MERITS[0], beta=0.1, ridge=1, solver=Gradient(steps=20)),
     FairXUCB(MERITS[6], width=0.1),
+    FairXUCB(MERITS[0], width=0.1, bounds=(0, 1)),
+    FairXUCB(MERITS[0], width=0.1, bounds=(0, 1), interval="kl"),
+    FairXUCB(MERITS[2], width=0.1, bounds=(0, 1), interval="bernstein"),
+    FairXLinUCB(MERITS[0], beta=0.1, ridge=1, bounds=(0, 1)),
+    FairXLinUCB(MERITS[0], beta=0.1, ridge=1, solver="gradient", bounds=(0, 1)),
+    FairXLinTS(MERITS[0], prior_std=1, reward_std=0.5, bounds=(0, 1)),
+    FairXLinEG(MERITS[0], epsilon=0.05, ridge=1, bounds=(0, 1)),
 ]
 CONVENTIONAL: list[Any] = [
     UCB(width=0.1),

@@ -21,6 +21,8 @@ def fair(merit: Any, means: Any) -> Any:
 
 
 def value(merit: Any, means: Any) -> float:
+    if hasattr(merit, "bounds"):
+        return value(merit.merit, np.clip(means, *merit.bounds))
     return float(fair(merit, means) @ np.asarray(means))
 
 
@@ -104,7 +106,10 @@ def product_features(features: Any, arms: int, seed: int, dimension: int, bandwi
 
 
 def uphill(merit: Any, means: Any) -> Any:
-    """Return the gradient of `value`."""
+    """Return the gradient of `value`, 0 for means beyond their bounds."""
+    if hasattr(merit, "bounds"):
+        inside = np.clip(means, *merit.bounds)
+        return uphill(merit.merit, inside) * (inside == means)
     shares, expected = fair(merit, means), value(merit, means)
     slopes = np.array([merit.log_slope(float(mean)) for mean in means])
     return shares * (1 + slopes * (np.asarray(means) - expected))

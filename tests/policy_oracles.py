@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import oracles
+from scipy.optimize import brentq
 
 
 def squared_radius(beta: Any, t: int, dimension: int) -> float:
@@ -43,15 +44,45 @@ def deployed(policy: Any, history: Any, arms: Any, contexts: Any, rng: Any) -> A
         return oracles.fair(policy.merit, draw) if kind == "FairXTS" else one_hot(draw)
     if (pulls == 0).any():
         return one_hot(pulls == 0)
-    half = policy.width / np.sqrt(pulls)
     if kind == "UCB":
-        return one_hot(means + half)
+        return one_hot(means + policy.width / np.sqrt(pulls))
+    rewards = [[one[2] for one in history if one[0] == arm] for arm in arms]
+    low, high = clipped(policy, np.transpose([interval(policy, each) for each in rewards]))
     if hasattr(policy.solver, "rate"):
-        found = oracles.climbed_in_box(
-            policy.merit, means, means - half, means + half, policy.solver
-        )
+        start = np.clip(means, low, high)
+        found = oracles.climbed_in_box(policy.merit, start, low, high, policy.solver)
         return oracles.fair(policy.merit, found)
-    return oracles.fair(policy.merit, best_point(policy.merit, means - half, means + half))
+    return oracles.fair(policy.merit, best_point(policy.merit, low, high))
+
+
+def clipped(policy: Any, means: Any) -> Any:
+    """Return means within the bounds of a policy."""
+    return means if policy.bounds is None else np.clip(means, *policy.bounds)
+
+
+def interval(policy: Any, rewards: Any) -> tuple[float, float]:
+    """Return the ends of the interval of an arm, by the definitions, before it is clipped."""
+    kind, mean, pulls = type(policy.interval).__name__, np.mean(rewards), len(rewards)
+    if kind == "Hoeffding":
+        return mean - policy.width / np.sqrt(pulls), mean + policy.width / np.sqrt(pulls)
+    low, high = policy.bounds
+    term = 2 * (policy.width / (high - low)) ** 2
+    if kind == "Bernstein":
+        if pulls < 2:
+            return -np.inf, np.inf
+        half = np.sqrt(2 * np.var(rewards, ddof=1) * term / pulls)
+        half += 7 * (high - low) * term / (3 * (pulls - 1))
+        return mean - half, mean + half
+    p = min(max((mean - low) / (high - low), 0.0), 1.0)
+
+    def excess(q: float) -> float:
+        parts = [a * np.log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0]
+        return float(pulls * sum(parts) - term)
+
+    ends = [1e-300, p, 1 - 1e-16]
+    least = brentq(excess, ends[0], p, xtol=1e-15) if p > 0 else 0.0
+    most = brentq(excess, p, ends[2], xtol=1e-15) if p < 1 else 1.0
+    return low + (high - low) * least, low + (high - low) * most
 
 
 def best_point(merit: Any, low: Any, high: Any) -> Any:
@@ -77,20 +108,33 @@ def deployed_linear(policy: Any, history: Any, contexts: Any, rng: Any) -> Any:
     precision, estimate = oracles.ridge(seen, np.array([one[2] for one in history]), penalty)
     inverse = np.linalg.inv(precision)
     if kind.endswith("EG"):
-        return mixed(policy, contexts @ estimate)
+        return mixed(policy, within(policy, contexts @ estimate))
     if thompson:
         # The root of the inverse that is upper triangular.
         root = np.linalg.cholesky(inverse[::-1, ::-1])[::-1, ::-1]
         parameter = estimate + policy.reward_std * root @ rng.standard_normal(dimension)
-        draw = contexts @ parameter
+        draw = within(policy, contexts @ parameter)
         return oracles.fair(policy.merit, draw) if hasattr(policy, "merit") else one_hot(draw)
     radius = np.sqrt(squared_radius(policy.beta, len(history) + 1, dimension))
     if kind == "LinUCB":
         widths = np.sqrt(np.einsum("ai,ij,aj->a", contexts, inverse, contexts))
         return one_hot(contexts @ estimate + radius * widths)
     climbed = oracles.climbed_in_ellipsoid if hasattr(policy.solver, "rate") else ascended
-    means = climbed(policy.merit, estimate, precision, radius, contexts, policy.solver)
-    return oracles.fair(policy.merit, means)
+    merit = policy.merit if policy.bounds is None else Within(policy.merit, policy.bounds)
+    means = climbed(merit, estimate, precision, radius, contexts, policy.solver)
+    return oracles.fair(policy.merit, within(policy, means))
+
+
+def within(policy: Any, means: Any) -> Any:
+    """Return means within the bounds of a policy, if it has any."""
+    return clipped(policy, means) if hasattr(policy, "bounds") else means
+
+
+class Within(NamedTuple):
+    """A merit for means that count as the nearer bound where they lie beyond it."""
+
+    merit: Any
+    bounds: tuple[float, float]
 
 
 def ascended(
@@ -101,7 +145,7 @@ def ascended(
 
     def farthest(gradient: Any) -> Any:
         length = np.sqrt(gradient @ spread @ gradient)
-        return centre + radius * spread @ gradient / length
+        return centre + (radius * spread @ gradient / length if length else 0.0)
 
     best = climbed(merit, centre, farthest, solver)
     bounds = centre + radius * np.sqrt(np.diag(spread))

@@ -152,8 +152,8 @@ def random_state(rng: Any, dimension: int, observations: int, ridge: float) -> R
 def ellipsoid_value(solver: Any, merit: Any, state: Ridge, radius: float, contexts: Any) -> float:
     """Return the value at the point the solver chose: the one its probabilities are fair to."""
     arms, dimension = contexts.shape
-    work, out = np.zeros((arms + 1) * (dimension + 8) + 6 * arms + 2 * dimension), np.empty(arms)
-    solver.deploy_within(merit, state, radius, contexts, work, out)
+    work, out = np.zeros((arms + 1) * (dimension + 8) + 7 * arms + 2 * dimension), np.empty(arms)
+    solver.deploy_within(merit, state, radius, None, contexts, work, out)
     means = work[2 * arms : 3 * arms] if isinstance(solver, Ascent) else work[:arms]
     np.testing.assert_allclose(oracles.fair(merit, means), out, atol=1e-9)
     return oracles.value(merit, means)
@@ -183,9 +183,9 @@ def test_the_points_chosen_are_within_the_ellipsoid() -> None:
     rng = np.random.default_rng(3)
     state, contexts = random_state(rng, 4, 30, 1.0), np.eye(4)
     merit, radius = Exponential(5), 0.7
-    for solver in (Ascent(), Gradient(steps=200, rate=0.5)):
+    for solver, kept in ((Ascent(), 8), (Gradient(steps=200, rate=0.5), 0)):
         work, out = np.zeros(200), np.empty(4)
-        solver.deploy_within(merit, state, radius, contexts, work, out)
-        parameter = work[8:12]  # with unit contexts the means are the parameter
+        solver.deploy_within(merit, state, radius, None, contexts, work, out)
+        parameter = work[kept : kept + 4]  # with unit contexts the means are the parameter
         away = parameter - state.estimate
         assert away @ state.precision @ away == pytest.approx(radius**2, rel=1e-6)

@@ -48,6 +48,7 @@ FAIR_TS = {
 }
 FAIR_LIN_TS = FAIR_TS | {"kind": "FairXLinTS"}
 FAIR_UCB = {"kind": "FairXUCB", "merit": FAIR_TS["merit"], "width": 0.5}
+KL_UCB = FAIR_UCB | {"bounds": [0, 1], "interval": "kl"}
 WINDOW = 100.0
 
 
@@ -441,7 +442,9 @@ def test_a_floor_that_the_arms_cannot_have_is_refused(database: Database) -> Non
     assert count(database, "experiments") == 0
 
 
-@pytest.mark.parametrize(("policy", "dimension"), [(FAIR_TS, 0), (FAIR_LIN_TS, 2), (FAIR_UCB, 0)])
+@pytest.mark.parametrize(
+    ("policy", "dimension"), [(FAIR_TS, 0), (FAIR_LIN_TS, 2), (FAIR_UCB, 0), (KL_UCB, 0)]
+)
 @pytest.mark.parametrize("floor", [0.05, 0.25])
 def test_a_floor_is_mixed_in(lite: SQLite, policy: Any, dimension: int, floor: float) -> None:
     site = Site(lite, "abcd", policy=policy, dimension=dimension, floor=floor)

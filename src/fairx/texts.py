@@ -53,7 +53,11 @@ def _(value: tuple) -> str:  # type: ignore[type-arg]
     fields = getattr(value, "_fields", None)
     if fields is None:
         return f"({_parts(value)}{',' if len(value) == 1 else ''})"
-    given = [f"{field}={short(part)}" for field, part in zip(fields, value, strict=True)]
+    given = [
+        f"{field}={short(part)}"
+        for field, part in zip(fields, value, strict=True)
+        if field != "empty"  # Numba wants a record to have a field
+    ]
     return f"{type(value).__name__}({', '.join(given)})"
 
 

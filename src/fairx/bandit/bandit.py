@@ -22,6 +22,7 @@ from fairx.types import Indices, Vector
 from .engine import Engine
 
 KIND = "bandit"  # of file
+REWARDS = 0.0, 1.0  # what rewards are taken to be from and to, where a policy must know before
 
 
 class Decision(NamedTuple):
@@ -59,7 +60,8 @@ class Bandit:
     Parameters
     ----------
     policy
-        Ours, or a record of your own with the three public methods.
+        Ours, or a record of your own with the three public methods. A `FairXUCB` whose merit is not
+        positive a width below 0 needs `bounds`: rewards are taken to be at least 0.
     arms
         Their number, or a list of distinct names.
     dimension
@@ -95,6 +97,8 @@ class Bandit:
         rules.count("the number of arms", len(self._names))
         if len(self._numbers) < len(self._names):
             raise ValueError(f"arms must be distinct, not {self._names!r}")
+        if hasattr(policy, "check_reach"):
+            policy.check_reach(*REWARDS)
         self.policy = policy
         self.dimension = rules.count("dimension", dimension, low=0)
         self.seed = rules.count("seed", seed, low=0)

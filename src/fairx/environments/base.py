@@ -58,6 +58,9 @@ class MovingEnvironment(Protocol):
         ...
 
 
+FAR = 8.0  # standard deviations: a normal number lies farther once in 1e15
+
+
 class Prior(Protocol):
     """An environment that is drawn anew for each run: its mean regret is Bayesian."""
 

@@ -72,6 +72,10 @@ class BernoulliWorld(NamedTuple):
         """Return the lowest and highest mean."""
         return float(self.means.min()), float(self.means.max())
 
+    def reward_range(self) -> tuple[float, float]:
+        """Return 0 and 1."""
+        return 0.0, 1.0
+
     def pick(self, uniform: float, t: int) -> int:
         """Show the one example there is."""
         return 0

@@ -63,6 +63,10 @@ class ForeignWorld(NamedTuple):
             look_ahead(self)
         return float(self.seen[0]), float(self.seen[1])
 
+    def reward_range(self) -> tuple[float, float]:
+        """Return the range of the means: what is paid is not known before."""
+        return self.mean_range()
+
     def pick(self, uniform: float, t: int) -> Any:
         """Let the environment draw from its own generator."""
         return self.shows.shown(t, self.rng)

@@ -93,6 +93,10 @@ class LabelledWorld(NamedTuple):
         means = self.features @ self.parameter
         return float(means.min()), float(means.max())
 
+    def reward_range(self) -> tuple[float, float]:
+        """Return the lowest and highest label."""
+        return float(self.labels.min()), float(self.labels.max())
+
     def pick(self, uniform: float, t: int) -> int:
         """Draw an example uniformly."""
         return int(uniform * len(self.features))

@@ -89,6 +89,11 @@ class LinearWorld(NamedTuple):
         means = self.features @ self.parameter
         return float(means.min()), float(means.max())
 
+    def reward_range(self) -> tuple[float, float]:
+        """Return the ends of all but a few of 1e15 rewards."""
+        low, high = self.mean_range()
+        return low - base.FAR * self.noise_std, high + base.FAR * self.noise_std
+
     def pick(self, uniform: float, t: int) -> int:
         """Draw an example uniformly."""
         return int(uniform * len(self.features))

@@ -11,6 +11,7 @@ import numpy as np
 from fairx import datasets
 from fairx.datasets.features import fourier_features, linear_fit, median_distance
 from fairx.environments import Bernoulli, Labelled, Linear
+from fairx.environments.base import world_of
 from fairx.exposure import fair_rows
 from fairx.merit import Exponential, Merit
 from fairx.replay import UniformLog, replay
@@ -57,6 +58,13 @@ class Part(NamedTuple):
         """Return the lowest and the highest true mean."""
         return float(self.means.min()), float(self.means.max())
 
+    def reward_range(self) -> tuple[float, float]:
+        """Return the lowest and the highest reward."""
+        ends: tuple[float, float] = world_of(
+            self.environment, np.random.default_rng(0)
+        ).reward_range()
+        return ends
+
     def result(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
         """Simulate."""
         return simulate(
@@ -95,6 +103,10 @@ class LoggedPart(NamedTuple):
     def mean_range(self) -> tuple[float, float]:
         """Return the lowest and the highest true mean."""
         return self.log.mean_range()
+
+    def reward_range(self) -> tuple[float, float]:
+        """Return the lowest and the highest reward."""
+        return self.log.reward_range()
 
     def result(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
         """Replay: as many rounds as the log has, at most `rounds`."""

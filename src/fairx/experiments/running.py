@@ -50,6 +50,8 @@ def _check_policy(
         policy.start(part.arms, part.dimension)
         if getattr(policy, "merit", merit) != merit:  # one of its own
             check_conditions(policy.merit, *part.mean_range())
+        if hasattr(policy, "check_reach"):
+            policy.check_reach(*part.reward_range())
     except (TypeError, ValueError, AttributeError) as error:
         where = "".join(f", {name} = {value}" for name, value in point.items())
         raise ValueError(f"{entrant.label}{where} cannot be played: {error}") from error

@@ -11,6 +11,7 @@ from .fair_ts import FairXTS
 from .fair_ucb import FairXUCB
 from .fixed import OptimalFair, Uniform
 from .gradient import Gradient
+from .intervals import Bernstein, Hoeffding, KullbackLeibler
 from .lin_eg import LinEG
 from .lin_ts import LinTS
 from .lin_ucb import LinUCB
@@ -24,6 +25,7 @@ __all__ = [
     "TS",
     "UCB",
     "Ascent",
+    "Bernstein",
     "Confidence",
     "Constant",
     "Exact",
@@ -34,7 +36,9 @@ __all__ = [
     "FairXTS",
     "FairXUCB",
     "Gradient",
+    "Hoeffding",
     "Kernel",
+    "KullbackLeibler",
     "LinEG",
     "LinTS",
     "LinUCB",

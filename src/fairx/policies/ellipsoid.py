@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from fairx import rules
 from fairx.compiled import compilable, kernel, outlined, record
@@ -12,6 +12,7 @@ from fairx.merit import Merit
 from fairx.numerics.linear_algebra import LANES, dot, times, transpose_times
 from fairx.types import Matrix, Vector
 
+from .intervals import clip_means
 from .ridge import Ridge, roots_of_scales, whiten
 
 HALVINGS = 8
@@ -22,8 +23,9 @@ class EllipsoidSolver(Protocol):
     """A way to find the optimistic parameter."""
 
     def deploy_within(
-        self, merit: Merit, state: Ridge, radius: float, contexts: Matrix, work: Vector, out: Vector
-    ) -> None:
+        self, merit: Merit, state: Ridge, radius: float, bounds: Any, contexts: Matrix,
+        work: Vector, out: Vector,
+    ) -> None:  # fmt: skip
         """Write the fair probabilities of the optimistic parameter to `out`."""
         ...
 
@@ -51,12 +53,13 @@ class Ascent(NamedTuple):
         return self
 
     def deploy_within(
-        self, merit: Merit, state: Ridge, radius: float, contexts: Matrix, work: Vector, out: Vector
-    ) -> None:
+        self, merit: Merit, state: Ridge, radius: float, bounds: Any, contexts: Matrix,
+        work: Vector, out: Vector,
+    ) -> None:  # fmt: skip
         """Climb from each start and keep the highest end."""
         k, d = contexts.shape
-        centre, bounds, best, means = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
-        buffers, rest = work[4 * k : 6 * k], work[6 * k :]
+        centre, upper, best, means = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
+        buffers, rest = work[4 * k : 7 * k], work[7 * k :]
         wide = (d + LANES - 1) // LANES * LANES  # whole lanes, the last filled up with zeros
         gradient, white = rest[:wide], rest[wide : wide + k * wide].reshape((k, wide))
         climber = Climber(centre, white, radius, self.steps, self.tolerance)
@@ -66,19 +69,20 @@ class Ascent(NamedTuple):
             size = whiten(state, gradient[:d], contexts[arm], white[arm, :d])
             for i in range(d, wide):
                 white[arm, i] = 0.0
-            bounds[arm] = centre[arm] + radius * size
+            upper[arm] = centre[arm] + radius * size
             best[arm] = centre[arm]
-        reached = climb(climber, merit, best, gradient, buffers)
+        reached = climb(climber, merit, bounds, best, gradient, buffers)
         for _ in range(1, min(self.starts, k + 1)):
-            arm = highest(bounds)
-            bounds[arm] = -math.inf
+            arm = highest(upper)
+            upper[arm] = -math.inf
             if arm == highest(best):
                 continue  # the best end so far favours this arm: it would climb there again
             reach(climber, white[arm], means[:k])
-            found = climb(climber, merit, means[:k], gradient, buffers)
+            found = climb(climber, merit, bounds, means[:k], gradient, buffers)
             if found > reached:
                 reached = found
                 copy(means[:k], best)
+        clip_means(bounds, best)
         share(merit, best, out)
 
 
@@ -103,14 +107,16 @@ def reach(climber: Climber, gradient: Vector, means: Vector) -> None:
 
 
 @outlined
-def climb(climber: Climber, merit: Merit, means: Vector, gradient: Vector, work: Vector) -> float:
+def climb(
+    climber: Climber, merit: Merit, bounds: Any, means: Vector, gradient: Vector, work: Vector
+) -> float:
     """Move `means` uphill until a step gains little; return the value they reach."""
     k = len(means)
     slopes, tried = work[:k], work[k : 2 * k]
     copy(means, tried)
     start, reached, halved = 0.0, -math.inf, 0
     for step in range(climber.steps):
-        found = uphill(merit, tried, slopes)
+        found = uphill_within(bounds, merit, tried, work[2 * k :], slopes)
         if found > reached:
             start = start if step else found
             little = climber.tolerance * (found - start) > found - reached
@@ -127,6 +133,21 @@ def climb(climber: Climber, merit: Merit, means: Vector, gradient: Vector, work:
         else:
             break
     return reached
+
+
+@kernel
+def uphill_within(bounds: Any, merit: Merit, means: Vector, work: Vector, out: Vector) -> float:
+    """Do as `uphill` where means beyond the bounds count as the bounds: there they lead nowhere."""
+    if bounds is None:
+        return uphill(merit, means, out)
+    inside = work[: len(means)]
+    copy(means, inside)
+    clip_means(bounds, inside)
+    found = uphill(merit, inside, out)
+    for i in range(len(means)):
+        if inside[i] != means[i]:
+            out[i] = 0.0
+    return found
 
 
 @kernel

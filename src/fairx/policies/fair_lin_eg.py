@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import changed, record
 from fairx.exposure import mix, share
 from fairx.merit import Merit, merit_given
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
+from .intervals import bounds_given, clip_means
 from .ridge import Ridge, new_ridge, predict, regress
 
 
@@ -22,6 +23,8 @@ class FairXLinEG(NamedTuple):
 
     Notes
     -----
+    `bounds`, where given, are the lowest and the highest mean there can be: what is predicted beyond
+    is brought back to them.
     The estimate starts at 0. The deployed probabilities are the mixture
     (1 - epsilon) fair(estimates) + epsilon / K, and regret is that of the mixture. Draws
     no random numbers.
@@ -41,13 +44,14 @@ class FairXLinEG(NamedTuple):
     merit: Merit
     epsilon: float
     ridge: float
+    bounds: Any = None
 
     def checked(self) -> FairXLinEG:
         """Refuse a fraction outside 0 to 1 and a ridge that is not positive."""
         merit_given("merit", self.merit)
         rules.number("epsilon", self.epsilon, low=0, high=1)
         rules.positive("ridge", self.ridge)
-        return self
+        return changed(self, bounds=bounds_given(self.bounds))
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for room for two vectors."""
@@ -68,6 +72,7 @@ class FairXLinEG(NamedTuple):
     ) -> None:
         """Mix the fair policy of the estimates with the uniform one."""
         predict(state, contexts, out)
+        clip_means(self.bounds, out)
         share(self.merit, out, out)
         mix(out, 1.0 - self.epsilon, self.epsilon)
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import kernel, record
+from fairx.compiled import changed, kernel, record
 from fairx.exposure import share
 from fairx.merit import Merit, merit_given
 from fairx.numerics.linear_algebra import times, transpose_times
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
+from .intervals import bounds_given, clip_means
 from .ridge import Ridge, new_ridge, regress
 
 
@@ -24,6 +25,8 @@ class FairXLinTS(NamedTuple):
 
     Notes
     -----
+    `bounds`, where given, are the lowest and the highest mean there can be: what is predicted beyond
+    is brought back to them.
     The prior of the parameter is N(0, prior_std**2 I) and rewards are normal, so that the posterior
     is that of a ridge regression with ridge (reward_std / prior_std)**2. The deployed policy is the
     one given the draw. The listing's line 5 misprints its subscripts; read theta_t . x_t,a in both
@@ -44,13 +47,14 @@ class FairXLinTS(NamedTuple):
     merit: Merit
     prior_std: float
     reward_std: float
+    bounds: Any = None
 
     def checked(self) -> FairXLinTS:
         """Refuse standard deviations that are not positive."""
         merit_given("merit", self.merit)
         rules.positive("prior_std", self.prior_std)
         rules.positive("reward_std", self.reward_std)
-        return self
+        return changed(self, bounds=bounds_given(self.bounds))
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for one normal number per dimension, and room for two vectors."""
@@ -71,6 +75,7 @@ class FairXLinTS(NamedTuple):
     ) -> None:
         """Deploy the fair policy of one draw."""
         predict_draw(state, contexts, normals, self.reward_std, work, out)  # line 4
+        clip_means(self.bounds, out)
         share(self.merit, out, out)  # line 5
 
     def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:

@@ -16,6 +16,7 @@ from fairx.types import Indices, Matrix, Vector
 from .base import deploy, named, observe
 from .ellipsoid import Ascent
 from .gradient import Gradient
+from .intervals import bounds_given
 from .radius import radius
 from .ridge import Ridge, new_ridge, regress
 
@@ -37,6 +38,9 @@ class FairXLinUCB(NamedTuple):
         "ascent" (near the global optimum), "gradient" (the paper's ten steps), or a record
         `Ascent(...)` or `Gradient(steps, rate)`. The two are different algorithms where the
         ellipsoid is wide: the ten steps then find less than half of the attainable optimism.
+    bounds
+        The lowest and the highest mean there can be, where that is known: what a parameter predicts
+        beyond is brought back to them. A merit that is not positive everywhere needs it.
 
     Notes
     -----
@@ -60,6 +64,7 @@ class FairXLinUCB(NamedTuple):
     beta: Any
     ridge: float
     solver: Any = "ascent"
+    bounds: Any = None
 
     def checked(self) -> FairXLinUCB:
         """Turn a number and a name into a radius and a solver."""
@@ -67,11 +72,12 @@ class FairXLinUCB(NamedTuple):
         rules.positive("ridge", self.ridge)
         solvers = {"ascent": Ascent(), "gradient": Gradient()}
         solver = named("solver", self.solver, solvers)
-        return changed(self, beta=radius(self.beta), solver=solver)
+        bounds = bounds_given(self.bounds)
+        return changed(self, beta=radius(self.beta), solver=solver, bounds=bounds)
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for room for whitened contexts, and some vectors."""
-        return 0, (arms + 1) * (dimension + LANES) + 6 * arms + 2 * dimension
+        return 0, (arms + 1) * (dimension + LANES) + 7 * arms + 2 * dimension
 
     def start(self, arms: int, dimension: int) -> Ridge:
         """Return an empty regression (line 2)."""
@@ -89,7 +95,9 @@ class FairXLinUCB(NamedTuple):
         """Deploy the optimistic fair policy (lines 5 to 8)."""
         t = state.observations[0] + 1.0
         size = math.sqrt(self.beta.squared_radius(t, contexts.shape[1]))  # line 6
-        self.solver.deploy_within(self.merit, state, size, contexts, work, out)  # lines 7 and 8
+        self.solver.deploy_within(
+            self.merit, state, size, self.bounds, contexts, work, out
+        )  # lines 7 and 8
 
     def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Take the reward into the regression."""

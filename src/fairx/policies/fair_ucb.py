@@ -10,13 +10,15 @@ import numpy as np
 from fairx import rules
 from fairx.compiled import changed, record
 from fairx.exposure import put_all_on
-from fairx.merit import Merit, merit_given
+from fairx.merit import Merit, check_conditions, merit_given
+from fairx.texts import short
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, named, observe
 from .counts import count_reward, first_unpulled
 from .gradient import Gradient
-from .optimism import Box, Exact, empty_box, set_interval
+from .intervals import INTERVALS, Hoeffding, bounds_given, clipped
+from .optimism import Exact, set_interval
 
 
 @record
@@ -33,6 +35,13 @@ class FairXUCB(NamedTuple):
         "exact" (the global optimum), "gradient" (the paper's ten steps), or a record
         `Exact(...)` or `Gradient(steps, rate)`. At wide boxes the two are different
         algorithms, and a width tuned for one does not suit the other.
+    bounds
+        The lowest and the highest mean there can be, where that is known: intervals are clipped to
+        them. A merit that is not positive everywhere needs it.
+    interval
+        "hoeffding" (the paper's), or, where `bounds` are also those of the rewards, "kl" or
+        "bernstein": never far from Hoeffding's, and much narrower for means near an end of the
+        bounds, or for rewards of small variance.
 
     Notes
     -----
@@ -55,41 +64,79 @@ class FairXUCB(NamedTuple):
     merit: Merit
     width: float
     solver: Any = "exact"
+    bounds: Any = None
+    interval: Any = "hoeffding"
 
     def checked(self) -> FairXUCB:
-        """Refuse a negative width; turn the solver's name into the solver."""
+        """Refuse a negative width; turn names into a solver and an interval."""
         merit_given("merit", self.merit)
         rules.number("width", self.width, low=0)
-        solvers = {"exact": Exact(), "gradient": Gradient()}
-        return changed(self, solver=named("solver", self.solver, solvers))
+        solver = named("solver", self.solver, {"exact": Exact(), "gradient": Gradient()})
+        interval = named("interval", self.interval, INTERVALS)
+        bounds = bounds_given(self.bounds)
+        if bounds is None and not isinstance(interval, Hoeffding):
+            rule = f"be given for interval={self.interval!r}: the lowest and the highest reward"
+            raise rules.InvalidValue("bounds", rule)
+        if bounds is not None:
+            check_conditions(self.merit, *bounds)
+        return changed(self, solver=solver, bounds=bounds, interval=interval)
+
+    def check_reach(self, low: float, high: float) -> None:
+        """Refuse a merit that an interval can leave, where rewards are from `low` to `high`.
+
+        Exact optimism keeps an arm where it has no merit, and shows it no more.
+
+        Examples
+        --------
+        >>> from fairx import Affine, FairXUCB
+        >>> FairXUCB(Affine(1, 0.1), width=0.5).check_reach(0, 1)
+        Traceback (most recent call last):
+        InvalidValue: merit must be positive wherever an interval can reach, but Affine(slope=1.0, intercept=0.1) is not at mean -0.5: give bounds=(low, high), the lowest and the highest mean there can be
+        """
+        reached = low - self.width
+        if self.bounds is None and not self.merit.log(reached) > -math.inf:
+            rule = f"be positive wherever an interval can reach, but {short(self.merit)} is not"
+            remedy = "give bounds=(low, high), the lowest and the highest mean there can be"
+            raise rules.InvalidValue("merit", f"{rule} at mean {reached:g}: {remedy}")
 
     @classmethod
-    def for_horizon(cls, merit: Merit, rounds: int, arms: int, delta: float) -> FairXUCB:
-        """Return the policy with the width of the regret theorems, sqrt(2 ln(4 T K / delta)).
+    def for_horizon(
+        cls, merit: Merit, rounds: int, arms: int, delta: float, bounds: Any = None,
+        interval: Any = "hoeffding",
+    ) -> FairXUCB:  # fmt: skip
+        """Return the policy with a width for which all boxes hold the truth with chance 1 - delta / 2.
+
+        Without bounds it is the width of the paper's theorems, sqrt(2 ln(4 T K / delta)), for
+        rewards in [-1, 1]. With them it is what the interval needs for rewards of that range: for
+        [0, 1] half as much.
 
         Examples
         --------
         >>> from fairx import Exponential, FairXUCB
         >>> round(FairXUCB.for_horizon(Exponential(4), rounds=1000, arms=10, delta=0.05).width, 3)
         5.214
+        >>> known = FairXUCB.for_horizon(Exponential(4), 1000, 10, 0.05, bounds=(0, 1))
+        >>> round(known.width, 3)
+        2.607
         """
         rules.number("delta", delta, low=0, high=1)
         rounds, arms = rules.count("rounds", rounds), rules.count("arms", arms)
-        return cls(
-            merit, math.sqrt(2 * math.log(4 * rounds * arms / rules.positive("delta", delta)))
-        )
+        low, high = bounds_given(bounds) or (-1.0, 1.0)
+        rule = named("interval", interval, INTERVALS)
+        term = math.log(rule.failures() * rounds * arms / rules.positive("delta", delta / 2))
+        return cls(merit, (high - low) * math.sqrt(term / 2), bounds=bounds, interval=rule)
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for room for two vectors."""
         return 0, 2 * arms
 
-    def start(self, arms: int, dimension: int = 0) -> Box:
-        """Return intervals without bounds."""
-        return empty_box(arms)
+    def start(self, arms: int, dimension: int = 0) -> Any:
+        """Return intervals without ends."""
+        return self.interval.empty_state(arms)
 
     def propose(
         self,
-        state: Box,
+        state: Any,
         arms: Indices,
         contexts: Matrix,
         normals: Vector,
@@ -103,18 +150,20 @@ class FairXUCB(NamedTuple):
         else:
             self.solver.deploy_optimum(self.merit, state, arms, work, out)  # lines 7 and 8
 
-    def absorb(self, state: Box, arm: int, context: Vector, reward: float, work: Vector) -> None:
+    def absorb(self, state: Any, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Count the pull and move the arm's interval."""
         mean = count_reward(state, arm, reward)  # lines 3 and 4
-        half = self.width / math.sqrt(state.pulls[arm])  # line 5
-        set_interval(state, arm, mean - half, mean + half, self.merit)  # line 6
+        self.interval.note_reward(state, arm, reward, self.bounds)
+        low, high = self.interval.ends(state, arm, mean, self.width, self.bounds)  # line 5
+        low, high = clipped(self.bounds, low, high)
+        set_interval(state, arm, low, high, self.merit)  # line 6
 
     def probabilities(
-        self, state: Box, arms: Indices, contexts: Matrix, rng: np.random.Generator
+        self, state: Any, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:
         """Return the fair policy of the most optimistic means."""
         return deploy(self, state, arms, contexts, rng)
 
-    def learn(self, state: Box, arm: int, context: Vector, reward: float) -> None:
+    def learn(self, state: Any, arm: int, context: Vector, reward: float) -> None:
         """Count a reward of `arm` and move its interval."""
         observe(self, state, arm, context, reward)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fairx import rules
 from fairx.compiled import record
@@ -12,6 +12,8 @@ from fairx.merit import Merit
 from fairx.numerics.linear_algebra import dot, times, transpose_times
 from fairx.types import Indices, Matrix, Vector
 
+from .ellipsoid import uphill_within
+from .intervals import clip_means
 from .optimism import Box
 from .ridge import Ridge
 
@@ -36,7 +38,9 @@ class Gradient(NamedTuple):
         n = len(arms)
         optimistic, slopes = work[:n], work[n : 2 * n]
         for position in range(n):
-            optimistic[position] = state.reward_sums[arms[position]] / state.pulls[arms[position]]
+            arm = arms[position]
+            mean = state.reward_sums[arm] / state.pulls[arm]
+            optimistic[position] = min(max(mean, state.low[arm]), state.high[arm])
         for _ in range(self.steps):
             uphill(merit, optimistic, slopes)
             moved = 0
@@ -51,21 +55,18 @@ class Gradient(NamedTuple):
         share(merit, optimistic, out)
 
     def deploy_within(
-        self, merit: Merit, state: Ridge, radius: float, contexts: Matrix, work: Vector, out: Vector
-    ) -> None:
+        self, merit: Merit, state: Ridge, radius: float, bounds: Any, contexts: Matrix,
+        work: Vector, out: Vector,
+    ) -> None:  # fmt: skip
         """Climb, and stay within the ellipsoid: in the norm of the precision."""
         k, d = contexts.shape
-        means, slopes = work[:k], work[k : 2 * k]
-        parameter, away, stretched = (
-            work[2 * k : 2 * k + d],
-            work[2 * k + d : 2 * k + 2 * d],
-            work[2 * k + 2 * d :],
-        )
+        means, slopes, inside, rest = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
+        parameter, away, stretched = rest[:d], rest[d : 2 * d], rest[2 * d :]
         for i in range(d):
             parameter[i] = state.estimate[i]
         for _ in range(self.steps):
             times(contexts, parameter, means)
-            uphill(merit, means, slopes)
+            uphill_within(bounds, merit, means, inside, slopes)
             transpose_times(contexts, slopes, away)
             for i in range(d):
                 away[i] = parameter[i] + self.rate * away[i] - state.estimate[i]
@@ -75,4 +76,5 @@ class Gradient(NamedTuple):
             for i in range(d):
                 parameter[i] = state.estimate[i] + scale * away[i]
         times(contexts, parameter, means)
+        clip_means(bounds, means)
         share(merit, means, out)

@@ -138,6 +138,10 @@ class UniformLog(NamedTuple):
             ends += [float(found.min()), float(found.max())]
         return min(ends), max(ends)
 
+    def reward_range(self) -> tuple[float, float]:
+        """Return the lowest and highest reward."""
+        return float(np.min(self.rewards)), float(np.max(self.rewards))
+
     def judged(self, judge: Merit) -> tuple[Vector, Vector]:
         """Return, by arm, the true mean while on offer, and the fair share.
 

@@ -151,6 +151,8 @@ def check_merits(policy: Any, judge: Merit, world: Any) -> None:
     own = getattr(policy, "merit", judge)
     for merit in [judge] if own is judge else [judge, own]:
         check_conditions(merit, *world.mean_range())
+    if hasattr(policy, "check_reach"):
+        policy.check_reach(*world.reward_range())
 
 
 def check_means_seen(run: int, world: Any, judge: Merit) -> None:

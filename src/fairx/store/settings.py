@@ -13,9 +13,10 @@ from fairx.settings import KINDS, build, describe
 
 MERITS = ("Affine", "Exponential", "Logistic", "PiecewiseLinear", "Power")
 SOLVERS = ("Exact", "Gradient")
+INTERVALS = ("Hoeffding", "KullbackLeibler")  # those of counts and sums alone, which are kept
 COUNTING = ("FairXTS", "FairXEG", "FairXUCB", "EG", "Uniform")
 LINEAR = ("FairXLinTS", "FairXLinEG", "LinEG")
-SERVED = {name: KINDS[name] for name in (*COUNTING, *LINEAR, *MERITS, *SOLVERS)}
+SERVED = {name: KINDS[name] for name in (*COUNTING, *LINEAR, *MERITS, *SOLVERS, *INTERVALS)}
 LARGEST = 1e9  # of all numbers from outside: their squares and sums stay finite
 
 
@@ -69,7 +70,11 @@ def checked(settings: Mapping[str, Any]) -> Settings:
     kind = type(policy).__name__
     if kind not in COUNTING + LINEAR:
         raise InvalidValue("policy", f"be one of {', '.join(COUNTING + LINEAR)}, not {kind}")
-    for part, kinds in (("merit", MERITS), ("solver", SOLVERS)):
+    for part, kinds in (
+        ("merit", MERITS),
+        ("solver", SOLVERS),
+        ("interval", INTERVALS),
+    ):
         found = getattr(policy, part, None)
         if part in policy._fields and type(found).__name__ not in kinds:
             raise _not_one_of(part, kinds, found)
@@ -79,6 +84,8 @@ def checked(settings: Mapping[str, Any]) -> Settings:
         raise InvalidValue("dimension", f"be {rule} for {kind}, not {dimension}")
     missing = settings.get("missing_reward", 0.0)
     ends = _range(settings.get("reward_range"))
+    if hasattr(policy, "check_reach"):
+        policy.check_reach(*(ends or (0.0, 1.0)))
     low, high = ends or (-LARGEST, LARGEST)
     return Settings(
         policy,
