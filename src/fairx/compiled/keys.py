@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dis
 import enum
-import functools
 import hashlib
 import sys
 import sysconfig
@@ -235,12 +234,16 @@ def _is_special_method(name: str, value: Any) -> bool:
     return isinstance(value, FunctionType) and not name.startswith("__annot")
 
 
-@functools.lru_cache(maxsize=4096)
+_globals: dict[int, tuple[CodeType, frozenset[str]]] = {}  # by address: not every code has a hash
+
+
 def globals_in(code: CodeType) -> frozenset[str]:
     """Return the global names that a code and the codes in it read: not those of attributes."""
-    own = {one.argval for one in dis.get_instructions(code) if one.opname in GLOBAL_READS}
-    inner = (globals_in(part) for part in code.co_consts if isinstance(part, CodeType))
-    return frozenset(own).union(*inner)
+    if id(code) not in _globals:
+        own = {one.argval for one in dis.get_instructions(code) if one.opname in GLOBAL_READS}
+        inner = (globals_in(part) for part in code.co_consts if isinstance(part, CodeType))
+        _globals[id(code)] = code, frozenset(own).union(*inner)  # kept alive with its address
+    return _globals[id(code)][1]
 
 
 def names_in(code: CodeType) -> Iterator[str]:
