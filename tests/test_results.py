@@ -70,12 +70,12 @@ class Tuned:
 
 
 def test_a_result_is_shown_in_a_few_lines() -> None:
-    means = np.linspace(0.1, 0.9, 500)
+    means = np.linspace(0.1, 0.9, 200)
     longest = played(
         OptimalFair(MERIT, means),
         environments.Bernoulli(means),
         Custom(lambda mean: 1.0 + mean, name="n" * 300),
-        runs=range(1000, 1060),
+        runs=range(1000, 1010),
         measures={f"{i} {'of a long name ' * 20}": unfairness for i in range(12)},
     )
     for result in (longest, played()):

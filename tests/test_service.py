@@ -67,7 +67,7 @@ def test_an_experiment_is_created_listed_got_paused_resumed_and_deleted(service:
 
 def test_all_settings_come_back_and_outlive_a_restart(service: Service) -> None:
     settings = {
-        "policy": LINEAR, "dimension": 2, "reward_window_s": 5.0, "missing_reward": None,
+        "policy": LINEAR | {"bounds": None}, "dimension": 2, "reward_window_s": 5.0, "missing_reward": None,
         "floor": 0.1, "reward_range": [-1.0, 2.0], "requires_shown": True,
     }  # fmt: skip
     created = service.create("news", ["a", "b"], **settings)

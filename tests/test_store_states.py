@@ -14,7 +14,11 @@ from fairx.store.statistics import empty, learn, state_of
 
 KINDS = ("EG", "LinEG", "FairXEG", "FairXTS", "FairXUCB", "FairXLinEG", "FairXLinTS")
 SERVED = [
-    policy for policy in POLICIES if type(policy).__name__ in KINDS and "Custom" not in name(policy)
+    policy
+    for policy in POLICIES
+    if type(policy).__name__ in KINDS
+    and "Custom" not in name(policy)
+    and "Bernstein" not in name(policy)  # needs squares, which are not kept
 ]
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import compilable, kernel
+from fairx.compiled import compilable, kernel, record
 from fairx.numerics.elementary import exp, log
 from fairx.types import Vector
 
@@ -37,6 +37,7 @@ class Interval(Protocol):
         ...
 
 
+@record
 class Hoeffding(NamedTuple):
     """mean ± width / sqrt(pulls), as in the paper: whatever the rewards."""
 
@@ -61,6 +62,7 @@ class Hoeffding(NamedTuple):
         return 2
 
 
+@record
 class KullbackLeibler(NamedTuple):
     """All q with pulls * kl(mean, q) <= L, on the scale where rewards are from 0 to 1.
 
@@ -92,6 +94,7 @@ class KullbackLeibler(NamedTuple):
         return 2
 
 
+@record
 class Bernstein(NamedTuple):
     """mean ± sqrt(2 V L / pulls) + 7 R L / (3 (pulls - 1)), V the variance of the rewards.
 
