@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,10 @@ from fairx.environments.base import world_of
 from fairx.exposure import fair_rows
 from fairx.merit import Exponential, Merit
 from fairx.replay import UniformLog, replay
-from fairx.simulation import Result, simulate
+from fairx.simulation import Provenance, Result
+from fairx.simulation.simulating import play_checked
 from fairx.types import Indices, Matrix, Vector
+from fairx.version import __version__
 
 from .specification import Problem
 
@@ -65,16 +68,16 @@ class Part(NamedTuple):
         ).reward_range()
         return ends
 
-    def result(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
-        """Simulate."""
-        return simulate(
-            policy,
-            self.environment,
-            merit,
-            rounds=rounds,
-            checkpoints=marks(rounds).tolist(),
-            **options,
+    def result(self, policy: Any, merit: Merit, rounds: int, *, seed: int, runs: list[int],
+               jobs: int, progress: Callable[[int], None]) -> Result:  # fmt: skip
+        """Simulate what `check` let pass."""
+        origin = Provenance(
+            str(policy), "a part of an experiment", str(merit), seed, rounds, __version__
         )
+        return play_checked(
+            policy, self.environment, merit, runs, marks(rounds), origin,
+            jobs=jobs, progress=progress,
+        )  # fmt: skip
 
     def arm_means(self) -> Vector:
         """Return the true mean reward of each arm, averaged over examples."""
