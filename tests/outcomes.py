@@ -41,6 +41,7 @@ def experiment(name: str = "fig2", **changes: Any) -> Experiment:
         merits=(Exponential(10),),
         policies=(),
         rounds=(2000,),
+        tuning_rounds=2000,
         runs=RUNS,
         validation_runs=2,
         seed=1,

@@ -35,6 +35,7 @@ WHOLE = Experiment(
     merits=(Exponential(4), Affine(1, 2)),
     policies=(ENTRANT,),
     rounds=(10, 20),
+    tuning_rounds=20,
     runs=3,
     validation_runs=4,
     seed=7,
@@ -54,7 +55,7 @@ def found(folder: Path, text: str, scale: str = "paper", name: str = "base.toml"
 
 def test_every_field_is_that_of_the_file(tmp_path: Path) -> None:
     assert found(tmp_path, BASE) == [WHOLE]
-    smoke = WHOLE._replace(scale="smoke", runs=1, rounds=(5,))
+    smoke = WHOLE._replace(scale="smoke", runs=1, rounds=(5,), tuning_rounds=5)
     assert found(tmp_path, BASE, "smoke") == [smoke]
     quick = WHOLE._replace(scale="quick", validation_runs=2)
     assert found(tmp_path, BASE, "quick") == [quick]
@@ -63,7 +64,7 @@ def test_every_field_is_that_of_the_file(tmp_path: Path) -> None:
 def test_what_a_file_need_not_say(tmp_path: Path) -> None:
     least = Experiment(
         name="base", title="base", figure="regret", problem=Problem(), merits=(Exponential(4),),
-        policies=(Entrant("UCB", "UCB", {"width": 0.1}, {}),), rounds=(9,), runs=10,
+        policies=(Entrant("UCB", "UCB", {"width": 0.1}, {}),), rounds=(9,), tuning_rounds=9, runs=10,
         validation_runs=10, seed=0, scale="paper",
     )  # fmt: skip
     assert found(tmp_path, LEAST) == [least]
@@ -83,6 +84,7 @@ parts = [{ name = "a", seed = 9 }, { name = "b", problem.setting = "mab", title 
     mine = WHOLE._replace(
         problem=Problem(setting="linear", dimension=6),
         rounds=(30,),
+        tuning_rounds=30,
         policies=(ENTRANT, Entrant("wide", "UCB", {"width": 1}, {})),
     )
     second = mine._replace(name="mine-b", title="B", seed=8, problem=Problem(dimension=6))
@@ -97,6 +99,10 @@ parts = [{ name = "a", seed = 9 }, { name = "b", problem.setting = "mab", title 
         (("rounds = 9", "rounds = [9, 9]"), r"rounds must increase, not \[9, 9\]"),
         (("rounds = 9", "rounds = [9, 3]"), r"rounds must increase, not \[9, 3\]"),
         (("rounds = 9", "rounds = [1, 0]"), "rounds must be a whole number of at least 1, not 0"),
+        (
+            ("rounds = 9", "tuning_rounds = 10\nrounds = 9"),
+            "tuning_rounds must be at most the rounds of the test, 9, not 10: set both for a scale",
+        ),
         (("rounds", "parts = [{ name = 'a', sed = 3 }]\nrounds"), "a part has no key 'sed'"),
         (("rounds", "seed = -1\nrounds"), "seed must be a whole number of at least 0, not -1"),
         (("rounds", "scales.paper.seed = 1\nrounds"), "scales.paper has no key 'seed'"),

@@ -130,7 +130,8 @@ def test_the_figures(name: str, data: str, setting: str, steepness: list[int]) -
     assert figure.name == name
     assert (figure.problem.data, figure.problem.setting) == (data, setting)
     assert list(figure.merits) == [Exponential(c) for c in steepness]
-    assert figure.rounds[-1] == (2_000_000 if setting == "mab" else 200_000)
+    assert figure.rounds[-1] == 2_000_000
+    assert figure.tuning_rounds == (2_000_000 if setting == "mab" else 200_000)
     assert (figure.runs, figure.validation_runs) == (10, 10)
 
 
@@ -389,6 +390,12 @@ def test_a_short_horizon_is_the_beginning_of_a_long_one(small: Experiment, tmp_p
         short, long = curve.results
         at = np.flatnonzero(np.isin(long.rounds, short.rounds[-1]))
         np.testing.assert_array_equal(short.fairness_regret[:, -1], long.fairness_regret[:, at[0]])
+
+
+def test_what_is_tuned_for_few_rounds_is_played_for_more(small: Experiment, tmp_path: Path) -> None:
+    run(small._replace(tuning_rounds=ROUNDS // 4), tmp_path / "out")
+    found = {(row["part"], row["rounds"]) for row in rows_of(tmp_path / "out").values()}
+    assert found == {("validation", ROUNDS // 4), ("test", ROUNDS)}
 
 
 @pytest.mark.parametrize("rounds", [1, 7, 100, 12_345, 2_000_000])

@@ -6,10 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
+import oracles
 import pytest
 
 from fairx import Exponential, FairXLinEG, FairXLinTS, FairXLinUCB, FairXTS, simulate, theory
+from fairx.datasets.features import linear_fit
 from fairx.environments import (
+    Labelled,
     Linear,
     LinearPrior,
     NormalPrior,
@@ -128,3 +131,41 @@ def test_no_linear_policy_escapes_the_lower_bounds(pair: Any) -> None:
         ]
         lowest = [found.mean() - 3 * found.std(ddof=1) / math.sqrt(10) for found in regrets]
         assert max(lowest) > theory.lower_bound(rounds)
+
+
+def misspecified() -> Labelled:
+    """Return few examples whose labels no linear model fits."""
+    rng = np.random.default_rng(5)
+    contexts = rng.random((6, 3, 2))
+    labels = (contexts[:, :, 0] ** 2 > 0.3).astype(float)
+    return Labelled(contexts, labels, linear_fit(contexts, labels))
+
+
+def test_the_self_selected_fit_gives_itself_back() -> None:
+    contexts, labels, _ = map(np.asarray, misspecified())
+    found = theory.self_selected_fit(Exponential(3), contexts, labels)
+    gram, sums = np.zeros((2, 2)), np.zeros(2)
+    for example, paid in zip(contexts, labels, strict=True):
+        shares = oracles.fair(Exponential(3), [row @ found for row in example])
+        for share, row, label in zip(shares, example, paid, strict=True):
+            gram += share * np.outer(row, row)
+            sums += share * row * label
+    np.testing.assert_allclose(found, np.linalg.inv(gram) @ sums, atol=1e-6)
+
+
+def test_a_policy_that_trusts_the_model_settles_there() -> None:
+    """FairX-LinEG without exploration, whose noise fades: 10,000 rounds leave a few per cent."""
+    world, merit = misspecified(), Exponential(3)
+    settled = theory.misspecification_regret(merit, *map(np.asarray, world))
+    assert settled > 0.03
+    policy = FairXLinEG(merit, epsilon=0, ridge=1)
+    found = simulate(policy, world, merit, rounds=10_000, seed=1, checkpoints=2)
+    late = np.diff(found.fairness_regret, axis=1) / 5_000
+    np.testing.assert_allclose(late, settled, rtol=0.1)
+
+
+def test_a_fit_that_does_not_settle_is_refused() -> None:
+    """The first arm alone makes the second look better, which alone looks worse than the first."""
+    contexts, labels = np.array([[[1.0], [2.0]]]), np.array([[0.9, -0.2]])
+    with pytest.raises(ValueError, match=r"settle within 200 steps: Exponential.* too steep"):
+        theory.self_selected_fit(Exponential(300), contexts, labels)

@@ -42,6 +42,7 @@ class Panel(NamedTuple):
     means: Vector  # true mean reward of each arm (averaged over examples, where there are contexts)
     fair: Vector  # the fair share of each arm (likewise)
     curves: tuple[Curve, ...]
+    settles: float = 0.0  # the fairness regret a round that misspecification leaves in the end
 
 
 class Outcome(NamedTuple):

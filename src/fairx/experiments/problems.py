@@ -18,6 +18,7 @@ from fairx.merit import Exponential, Merit
 from fairx.replay import UniformLog, replay
 from fairx.simulation import Provenance, Result
 from fairx.simulation.simulating import play_checked
+from fairx.theory import misspecification_regret
 from fairx.types import Indices, Matrix, Vector
 from fairx.version import __version__
 
@@ -145,6 +146,20 @@ def part(
             return _logged(problem.data, problem.setting, which, found.checksum, directory)
     with _one_at_a_time:  # not by two threads at once
         return _made(problem, which, seed, found.checksum, directory)
+
+
+def settles(problem: Problem, seed: int, merit: Merit, directory: str | None = None) -> float:
+    """Return the fairness regret a round that misspecification leaves in the end.
+
+    It is 0 where the model is true, and where no fixed point is found.
+    """
+    if problem.data in YAHOO or problem.setting != "linear":
+        return 0.0
+    found: Any = part(problem, "test", seed, directory)
+    try:
+        return misspecification_regret(merit, *map(np.asarray, found.environment))
+    except ValueError:
+        return 0.0
 
 
 @functools.lru_cache(maxsize=4)

@@ -16,7 +16,7 @@ from .names import choice, known, table, tables, text
 from .specification import FIGURES, Entrant, Experiment, Problem, built
 
 SCALES = ("smoke", "quick", "paper")
-SCALED = ("rounds", "runs", "validation_runs")
+SCALED = ("rounds", "tuning_rounds", "runs", "validation_runs")
 KEYS = (
     "name", "title", "figure", "extends", "problem", "merits", "policies", "more_policies",
     *SCALED, "seed", "scales", "parts",
@@ -118,6 +118,7 @@ def _experiment(content: dict[str, Any], scale: str) -> Experiment:
         raise ValueError(f"an experiment needs {', '.join(missing)}")
     problem = table("problem", content.get("problem", {}))
     known("problem", problem, Problem._fields)
+    rounds = _horizons(content["rounds"])
     return Experiment(
         name=_file_name(content["name"]),
         title=str(content.get("title", content["name"])),
@@ -125,7 +126,8 @@ def _experiment(content: dict[str, Any], scale: str) -> Experiment:
         problem=Problem(**problem),
         merits=_merits(tables("merits", content["merits"])),
         policies=_entrants(content),
-        rounds=_horizons(content["rounds"]),
+        rounds=rounds,
+        tuning_rounds=_tuning_horizon(content.get("tuning_rounds", rounds[-1]), rounds[-1], scale),
         runs=rules.count("runs", content.get("runs", 10)),
         validation_runs=rules.count("validation_runs", content.get("validation_runs", 10)),
         seed=rules.count("seed", content.get("seed", 0), low=0),
@@ -155,6 +157,16 @@ def _horizons(rounds: Any) -> tuple[int, ...]:
     if found != sorted(set(found)):
         raise ValueError(f"rounds must increase, not {found}")
     return tuple(found)
+
+
+def _tuning_horizon(rounds: Any, longest: int, scale: str) -> int:
+    found = rules.count("tuning_rounds", rounds)
+    if found > longest:
+        raise ValueError(
+            f"tuning_rounds must be at most the rounds of the test, {longest}, not {found}: "
+            f"set both for a scale, here {scale}"
+        )
+    return found
 
 
 def _entrants(content: Mapping[str, Any]) -> tuple[Entrant, ...]:

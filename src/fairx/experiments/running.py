@@ -120,7 +120,8 @@ def outcome(experiment: Experiment, rows: Rows, directory: str | None = None) ->
             curves = [_curve(experiment, e, merit, checksum, rows) for e in experiment.policies]
         except KeyError:  # a run is missing
             continue
-        panels.append(Panel(merit, part.arm_means(), part.fair(merit), tuple(curves)))
+        settles = problems.settles(experiment.problem, experiment.seed, merit, directory)
+        panels.append(Panel(merit, part.arm_means(), part.fair(merit), tuple(curves), settles))
     return Outcome(experiment, tuple(panels))
 
 

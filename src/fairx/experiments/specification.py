@@ -90,7 +90,8 @@ class Experiment(NamedTuple):
     problem: Problem
     merits: tuple[Merit, ...]
     policies: tuple[Entrant, ...]
-    rounds: tuple[int, ...]  # horizons, increasing: what is tuned at the last is shown at each
+    rounds: tuple[int, ...]  # horizons of the test, increasing: what was tuned is shown at each
+    tuning_rounds: int  # the horizon that settings are chosen for
     runs: int
     validation_runs: int
     seed: int
@@ -98,7 +99,8 @@ class Experiment(NamedTuple):
 
     def identity(self) -> dict[str, Any]:
         """Return what makes it another experiment: merits, policies and runs may be added."""
-        return {**self.problem._asdict(), "rounds": list(self.rounds), "seed": self.seed}
+        horizons = {"rounds": list(self.rounds), "tuning_rounds": self.tuning_rounds}
+        return {**self.problem._asdict(), **horizons, "seed": self.seed}
 
 
 def takes_merit(kind: str) -> bool:

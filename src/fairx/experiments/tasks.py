@@ -61,8 +61,9 @@ class Task(NamedTuple):
 def validation_tasks(
     experiment: Experiment, entrant: Entrant, point: Any, merit: Merit, checksum: str
 ) -> list[Task]:
-    """Return the runs that judge one point of a grid, at the longest horizon."""
+    """Return the runs that judge one point of a grid."""
     one = _task(experiment, entrant, point, merit, checksum, "validation")
+    one = one._replace(rounds=experiment.tuning_rounds)
     return [one._replace(run=run) for run in range(experiment.validation_runs)]
 
 

@@ -88,6 +88,7 @@ def _views(panel: Panel, found: Mapping[str, Style], band: str) -> list[View]:
                 lines=[_line(curve, measure.field, band) for curve in panel.curves],
                 found=found,
                 title=title,
+                settles=panel.settles if measure.field == "fairness_regret" else 0.0,
             ),
         )
         for measure in MEASURES
@@ -111,8 +112,9 @@ def _thinned(line: Line, spaced: Callable[..., Vector]) -> Line:
 
 
 def _draw_lines(
-    axis: Axes, measure: Measure, lines: Sequence[Line], found: Mapping[str, Style], title: str
-) -> None:
+    axis: Axes, measure: Measure, lines: Sequence[Line], found: Mapping[str, Style], title: str,
+    settles: float,
+) -> None:  # fmt: skip
     axis.set(xlabel="rounds", ylabel=measure.words)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
@@ -122,12 +124,23 @@ def _draw_lines(
         shaded = line.fair or measure.logarithmic
         _draw_line(axis, _thinned(line, spaced), found[line.label], shaded)
     (_fit_logarithmic if measure.logarithmic else _fit_linear)(axis, lines, title)
+    if settles:
+        _draw_settled(axis, _thinned(lines[0], spaced).rounds, settles)
 
 
 def _draw_line(axis: Axes, line: Line, style: Style, shaded: bool) -> None:
     axis.plot(line.rounds, line.mean, color=style.colour, ls=style.line, lw=1.6)
     if shaded:
         axis.fill_between(line.rounds, line.low, line.high, color=style.colour, alpha=0.2, lw=0)
+
+
+def _draw_settled(axis: Axes, rounds: Indices, settles: float) -> None:
+    """Show what misspecification alone adds up to, within the limits that the policies set."""
+    limits = axis.get_ylim()
+    axis.plot(rounds, settles * rounds, color=GUIDE, ls=":", lw=1.4)
+    axis.set_ylim(limits)
+    words = f"dots: {settles:.2g} a round, the fixed point"
+    axis.text(0.02, 0.98, words, transform=axis.transAxes, va="top", color=GUIDE, fontsize=8)
 
 
 def _fit_linear(axis: Axes, lines: Sequence[Line], title: str) -> None:

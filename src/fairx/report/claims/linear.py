@@ -89,7 +89,21 @@ def _no_convergence(evidence: Evidence) -> Finding:
         f"{chosen(panel, found.name)} still learns after {rounds:,} rounds, so that misspecification "
         "does not dominate yet"
     )
-    return Finding(found, found.name, reason)
+    return Finding(found, _late_regrets(panel), reason)
+
+
+def _late_regrets(panel: Panel) -> str:
+    """Return the regret a round at the end, beside that of the fixed point."""
+    late = {label: _late_regret(panel, label) for label in FAIR}
+    told = ", ".join(f"{label} {value:.3g}" for label, value in late.items())
+    return f"a round in the last half: {told}; least squares settles at {panel.settles:.3g}"
+
+
+def _late_regret(panel: Panel, label: str) -> float:
+    result = find(panel, label).result
+    total, half = result.fairness_regret, result.rounds[-1] / 2
+    mean = total.reshape(-1, total.shape[-1]).mean(axis=0)
+    return float((mean[-1] - np.interp(half, [0, *result.rounds], [0, *mean])) / half)
 
 
 def _root(evidence: Evidence) -> Finding:
