@@ -1,5 +1,6 @@
 """A policy at work, outside of any service: it acts, learns, and is kept in a file."""
 
-from .bandit import Bandit, Decision
+from .bandit import Bandit
+from .decision import Decision
 
 __all__ = ["Bandit", "Decision"]

@@ -5,53 +5,23 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
 from fairx.errors import BrokenFile, RewardGiven, UnknownArm, UnknownDecision
-from fairx.files import read_archive, write_archive
 from fairx.moved import renamed
 from fairx.policies import Policy
-from fairx.settings import KINDS, build, describe
 from fairx.texts import short, table
 from fairx.types import Indices, Vector
 
+from . import keeping
+from .decision import Decision
 from .engine import Engine
 
-KIND = "bandit"  # of file
 REWARDS = 0.0, 1.0  # what rewards are taken to be from and to, where a policy must know before
-
-
-class Decision(NamedTuple):
-    """The arm to play, with all that is needed to learn from it or to audit it."""
-
-    id: int
-    arm: Any
-    probability: float  # of the arm: its exact propensity
-    probabilities: Vector  # of all arms on offer, in the order of `arms`
-    arms: tuple[Any, ...]
-    context: Vector  # of the arm
-
-    def __repr__(self) -> str:
-        among = f"among {len(self.arms)} arms"
-        return (
-            f"Decision({self.id}: arm {self.arm!r} with probability {self.probability:.4g} {among})"
-        )
-
-
-def _decision_page(decision: Decision) -> str:
-    """Return what a notebook shows of a decision: the likeliest arms first."""
-    order = np.argsort(-decision.probabilities, kind="stable")[:10]
-    rows = [(str(decision.arms[i]), f"{decision.probabilities[i]:.4g}") for i in order]
-    left = len(decision.arms) - len(rows)
-    rows += [("…", f"{left} more")] if left else []
-    return table(f"decision {decision.id}: {decision.arm}", rows)
-
-
-Decision._repr_html_ = _decision_page  # type: ignore[attr-defined]
 
 
 class Bandit:
@@ -230,49 +200,30 @@ class Bandit:
 
         Functions are not written: a policy or merit that holds one must be given to `load` again.
         """
-        for name in self._names:
-            if not isinstance(name, (int, float, str)):
-                raise TypeError(f"arms must be numbers or texts to be saved, not {name!r}")
         with self._lock:
             header = {
-                "policy": _written(self.policy),
-                "arms": self._names,
+                "policy": keeping.written(self.policy),
+                "arms": keeping.nameable(self._names),
                 "retired": sorted(self._retired, key=self._numbers.__getitem__),
                 "dimension": self.dimension,
                 "seed": self.seed,
                 "made": self._made,
             }
-            arrays = {f"state_{name}": part for name, part in self._engine.parts().items()}
-            arrays["pending_ids"] = np.array(list(self._pending), np.int64)
-            arrays["pending_arms"] = np.array([arm for arm, _ in self._pending.values()], np.int64)
-            contexts = [context for _, context in self._pending.values()]
-            arrays["pending_contexts"] = np.array(contexts).reshape(len(contexts), self.dimension)
-            write_archive(path, KIND, header, arrays)
+            keeping.save(path, header, self._engine.parts(), self._pending)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy[Any] | None = None) -> Bandit:
         """Read what `save` wrote; `policy` is needed where it is not ours or holds a function."""
-        header, arrays = read_archive(path, KIND)
+        header, arrays = keeping.read(path)
         try:
-            found = _ours(header["policy"]) if policy is None else policy
+            found = keeping.built(header["policy"]) if policy is None else policy
             bandit = cls(found, header["arms"], header["dimension"], seed=header["seed"])
-            bandit._restore(header, arrays)
+            bandit._pending = keeping.restore(bandit._engine.parts(), arrays)
+            bandit._retired, bandit._made = set(header["retired"]), header["made"]
         except (KeyError, TypeError, IndexError) as error:
             raise BrokenFile(f"{path} lacks a part of a saved bandit ({error})") from error
+        bandit._list_arms()
         return bandit
-
-    def _restore(self, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> None:
-        for name, part in self._engine.parts().items():
-            saved = arrays[f"state_{name}"]
-            if saved.shape != part.shape:
-                raise BrokenFile(f"the saved {name} has shape {saved.shape}, not {part.shape}")
-            part[...] = saved
-        columns = (arrays[f"pending_{name}"] for name in ("ids", "arms", "contexts"))
-        self._pending = {
-            int(i): (int(arm), context) for i, arm, context in zip(*columns, strict=True)
-        }
-        self._retired, self._made = set(header["retired"]), header["made"]
-        self._list_arms()
 
     def _list_arms(self) -> None:
         arms = [arm for arm, name in enumerate(self._names) if name not in self._retired]
@@ -309,19 +260,3 @@ class Bandit:
         return (
             f"arm {name!r} does not exist: this bandit has {', '.join(map(repr, self.arms[:20]))}"
         )
-
-
-def _written(policy: Any) -> Any:
-    """Return a policy as a mapping, or nothing where it holds a function or is not ours."""
-    try:
-        return describe(policy) if type(policy).__name__ in KINDS else None
-    except ValueError:
-        return None
-
-
-def _ours(mapping: Any) -> Any:
-    if mapping is None:
-        raise ValueError(
-            "the policy is not ours or holds a function: give it as Bandit.load(path, policy)"
-        )
-    return build(mapping)
