@@ -7,8 +7,9 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 
 from .copying import own_copy
 from .entries import Entry, cache_directory, direct, entry, interpreted
-from .keys import Key, is_our_code
+from .keys import Key
 from .lowering import code_of, is_our_class, is_overridden, lowered
+from .origins import is_our_code
 from .records import changed, record
 from .teaching import compilable, kernel, load, outlined, vector_kernel
 

@@ -7,7 +7,7 @@ import warnings
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .keys import is_dispatcher
+from .origins import is_dispatcher
 
 
 def own_copy(value: Any) -> Any:

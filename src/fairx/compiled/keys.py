@@ -8,24 +8,30 @@ they read; a record is compiled under a name that has its key in it.
 
 from __future__ import annotations
 
-import dis
 import enum
 import hashlib
-import sys
-import sysconfig
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-OURS, PACKAGE = "fairx.", str(Path(__file__).parents[1])
-VERSIONED = {"numpy", "numba", "llvmlite", "scipy"}
+from .origins import (
+    OURS,
+    content,
+    globals_in,
+    is_dispatcher,
+    is_installed,
+    is_our_code,
+    is_special_method,
+    names_in,
+    patches,
+    python_function,
+)
+
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
 PARTS_OF_TUPLES = {"_make", "_replace", "_asdict", "_fields", "_field_defaults"}
-GLOBAL_READS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 DEEPEST = 200  # of what is nested: code that reads more is known by its identity
 
 
@@ -145,7 +151,7 @@ class Key:
         for base in kind.__mro__[:-1]:
             if base is not tuple and not is_installed(str(base.__module__)):
                 for name, value in sorted(vars(base).items()):
-                    special = name.startswith("__") and not _is_special_method(name, value)
+                    special = name.startswith("__") and not is_special_method(name, value)
                     if not special and name not in passed:
                         self._say(name)
                         self.add(value)
@@ -196,78 +202,3 @@ def key_of(value: Any) -> Key:
     key = Key()
     key.add(value)
     return key
-
-
-def python_function(value: Any) -> Any:
-    """Return the function that was given to Numba, or that a method wraps, or the value itself."""
-    if isinstance(value, (staticmethod, classmethod)):
-        return value.__func__
-    return value.py_func if is_dispatcher(value) else value
-
-
-def is_dispatcher(value: Any) -> bool:
-    """Tell whether a value is a function compiled by Numba, without asking the value."""
-    kind = type(value)
-    return str(kind.__module__).startswith("numba.") and hasattr(kind, "get_call_template")
-
-
-def is_our_code(value: Any) -> bool:
-    """Tell whether a function or class is in our sources, whose digest covers it."""
-    if isinstance(value, FunctionType):
-        module, file = str(value.__module__), value.__code__.co_filename
-        return module.startswith(OURS) and file.startswith(PACKAGE)
-    return isinstance(value, type) and str(value.__module__).startswith(OURS)
-
-
-def patches(kind: Any) -> list[tuple[str, Any]]:
-    """Return the public methods of a class of ours that somebody else wrote."""
-    found = sorted(vars(kind).items()) if isinstance(kind, type) else []
-    return [
-        (name, method)
-        for name, method in found
-        if isinstance(method, FunctionType) and not name.startswith("_") and not is_our_code(method)
-    ]
-
-
-def _is_special_method(name: str, value: Any) -> bool:
-    """Tell whether this is a method such as `__call__`, and not what Python makes of annotations."""
-    return isinstance(value, FunctionType) and not name.startswith("__annot")
-
-
-_globals: dict[int, tuple[CodeType, frozenset[str]]] = {}  # by address: not every code has a hash
-
-
-def globals_in(code: CodeType) -> frozenset[str]:
-    """Return the global names that a code and the codes in it read: not those of attributes."""
-    if id(code) not in _globals:
-        own = {one.argval for one in dis.get_instructions(code) if one.opname in GLOBAL_READS}
-        inner = (globals_in(part) for part in code.co_consts if isinstance(part, CodeType))
-        _globals[id(code)] = code, frozenset(own).union(*inner)  # kept alive with its address
-    return _globals[id(code)][1]
-
-
-def names_in(code: CodeType) -> Iterator[str]:
-    """Yield the names that a code and the codes in it read."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from names_in(constant)
-
-
-def content(cell: Any) -> Any:
-    """Return what a closure holds; nothing where that is not set yet."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
-
-
-def is_installed(name: str) -> bool:
-    """Tell whether a module is Python's or one of those whose version tells all: nobody edits it."""
-    top = name.partition(".")[0]
-    if top in VERSIONED:
-        return True
-    file = getattr(sys.modules.get(name), "__file__", None)
-    if top not in sys.stdlib_module_names or name == "__main__":
-        return False
-    return file is None or file.startswith(sysconfig.get_path("stdlib"))

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from .keys import (
-    Key,
+from .keys import Key, key_of
+from .origins import (
     content,
     is_dispatcher,
     is_installed,
     is_our_code,
-    key_of,
     names_in,
     patches,
     python_function,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numba.core
 
-from .keys import is_our_code
+from .origins import is_our_code
 
 core: Any = numba.core  # Numba has no types
 Flags: Any = core.compiler.Flags
