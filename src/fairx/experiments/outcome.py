@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairx.merit import Merit
 from fairx.simulation import Result
 from fairx.types import Vector
@@ -35,6 +37,9 @@ class Curve(NamedTuple):
         return self.results[-1]
 
 
+STARVED = 0.1  # of a fair share: an arm that is shown less than that
+
+
 class Panel(NamedTuple):
     """All policies under one merit."""
 
@@ -42,6 +47,10 @@ class Panel(NamedTuple):
     means: Vector  # true mean reward of each arm (averaged over examples, where there are contexts)
     fair: Vector  # the fair share of each arm (likewise)
     curves: tuple[Curve, ...]
+
+    def starved(self, result: Result) -> Vector:
+        """Return for each run the fair share of all arms that got less than a tenth of theirs."""
+        return np.asarray(((result.exposure < STARVED * self.fair) * self.fair).sum(axis=-1))
 
 
 class Outcome(NamedTuple):
