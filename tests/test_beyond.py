@@ -236,3 +236,19 @@ def test_a_sweep_is_drawn_by_its_values() -> None:
     assert level.get_ydata() == pytest.approx([finals[0]] * 2)
     assert starved.get_ylim()[0] == 0
     assert set(panels(outcome)) == {"fairness-c4", "starved-c4"}
+
+
+def test_no_panel_of_a_sweep_is_cut_off() -> None:
+    """Panels share their axes, and the last one starves most."""
+    outcome = made()
+    (first,) = outcome.panels
+    shown = np.zeros_like(first.curves[0].result.exposure)
+    starving = [
+        curve._replace(results=(curve.result._replace(exposure=shown),)) for curve in first.curves
+    ]
+    second = first._replace(merit=Exponential(6), curves=tuple(starving))
+    found = sweep_figure(outcome._replace(panels=(first, second)))
+    for axis in found.axes:
+        low, high = axis.get_ylim()
+        for line in axis.lines:
+            assert low <= np.min(line.get_ydata()) <= np.max(line.get_ydata()) <= high

@@ -101,7 +101,7 @@ def _draw(
     write(axis.set_xlabel(""), " or ".join(swept))
     write(axis.set_title("", fontsize=10), merit_title(panel.merit))
     if measure.scale == "linear":
-        axis.set_ylim(bottom=0)
+        axis.set_ylim(bottom=0, auto=True)  # panels to come share it, and may be higher
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
 
