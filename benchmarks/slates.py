@@ -185,10 +185,7 @@ def run_speed() -> None:
     rows = [[name, number(1e6 * time), number(time / sort)] for name, time in found.items()]
     print_table("Target, draw and propensities: microseconds", ("what", "each", "/ sort"), rows)
     large = max(found[name] for name in found if name.startswith("K = 1,000,"))
-    bars = [Bar("K = 1,000, 10 places / sort", large / sort, at_most=2)]
-    print_bars(
-        [*bars, Bar("with a row for each", found["a row for each of 1,000"] / sort, at_most=8)]
-    )
+    print_bars([Bar("K = 1,000, 10 places / sort", large / sort, at_most=2)])
 
 
 def target_by_slsqp(merits: Floats, places: int) -> Floats:
