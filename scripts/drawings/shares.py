@@ -79,11 +79,11 @@ def merit() -> str:
 
 def slates() -> str:
     """Draw the exposures of six arms on three places, by place, and what merit alone would give."""
-    means, weights = [0.9, 0.7, 0.65, 0.5, 0.3, 0.1], np.array([1, 0.63, 0.5])
+    means, weights = [0.9, 0.6, 0.5, 0.4, 0.3, 0.1], np.array([1, 0.63, 0.5])
     exposures = fairx.fair_exposure(MERIT, means, weights)
     table = slate_propensities(exposures, weights, np.random.default_rng(1)) * weights
     due = weights.sum() * fair_probabilities(MERIT, means)
-    frame = Frame(Scale(0, 1.2, 76, WIDTH - 12), Scale(0, 6, 28, 208))
+    frame = Frame(Scale(0, 1.4, 76, WIDTH - 12), Scale(0, 6, 28, 208))
     parts = [text(76, 14, "exposure by place: first, second, third", kind="strong")]
     for arm, mean in enumerate(means):
         y, x = frame.y(arm), 0.0
