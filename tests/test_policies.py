@@ -47,7 +47,7 @@ def test_policy(policy: Any) -> None:
 def test_every_policy_is_checked() -> None:
     checked = {type(policy).__name__ for policy in POLICIES}
     settings = {"Ascent", "Confidence", "Constant", "Exact", "Gradient", "Kernel", "Policy"}
-    settings |= {"Bernstein", "Hoeffding", "KullbackLeibler"}
+    settings |= {"Bernstein", "Hoeffding", "KullbackLeibler", "Scoring", "SlatePolicy"}
     assert checked == set(policies.__all__) - settings
 
 

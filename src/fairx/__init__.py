@@ -31,6 +31,7 @@ from .policies import (
 )
 from .replay import UniformLog, replay
 from .simulation import Comparison, Provenance, Result, Round, Summary, compare, simulate
+from .slates import Slate, fair_exposure
 from .version import __version__ as __version__
 
 _keep_old_names()
@@ -73,6 +74,7 @@ __all__ = [
     "Result",
     "RewardGiven",
     "Round",
+    "Slate",
     "Summary",
     "Uniform",
     "UniformLog",
@@ -83,6 +85,7 @@ __all__ = [
     "datasets",
     "environments",
     "evaluate",
+    "fair_exposure",
     "fair_probabilities",
     "replay",
     "simulate",

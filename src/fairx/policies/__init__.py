@@ -3,6 +3,7 @@
 from .base import Kernel, Policy
 from .eg import EG
 from .ellipsoid import Ascent
+from .exposing import Scoring, SlatePolicy
 from .fair_eg import FairXEG
 from .fair_lin_eg import FairXLinEG
 from .fair_lin_ts import FairXLinTS
@@ -44,5 +45,7 @@ __all__ = [
     "LinUCB",
     "OptimalFair",
     "Policy",
+    "Scoring",
+    "SlatePolicy",
     "Uniform",
 ]

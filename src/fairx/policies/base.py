@@ -162,7 +162,7 @@ def candidates(arms: npt.ArrayLike) -> Indices:
 def _ready_to_propose(name: str, code: str, policy: Any, dimension: int) -> tuple[Any, Any]:
     """Compile `propose` for this policy. Records equal as tuples may differ: hence name and code."""
     normals, work = policy.needs(1, dimension)
-    blank = policy.start(_least_arms(policy), dimension)
+    blank = policy.start(least_arms(policy), dimension)
 
     def try_it(run: Any, records: Any) -> None:
         arms, contexts = np.zeros(1, np.int64), np.zeros((1, dimension))
@@ -175,7 +175,7 @@ def _ready_to_propose(name: str, code: str, policy: Any, dimension: int) -> tupl
 @functools.lru_cache(maxsize=1024)
 def _ready_to_absorb(name: str, code: str, policy: Any, dimension: int) -> tuple[Any, Any]:
     _, work = policy.needs(1, dimension)
-    blank = policy.start(_least_arms(policy), dimension)
+    blank = policy.start(least_arms(policy), dimension)
 
     def try_it(run: Any, records: Any) -> None:
         run(*records, blank, 0, np.zeros(dimension), 0.0, np.empty(work))
@@ -184,6 +184,6 @@ def _ready_to_absorb(name: str, code: str, policy: Any, dimension: int) -> tuple
     return run, policy
 
 
-def _least_arms(policy: Any) -> int:
+def least_arms(policy: Any) -> int:
     """Return how many arms a policy must have at least: as many as the means it is given."""
     return max(1, len(getattr(policy, "means", ())))

@@ -51,6 +51,13 @@ class EG(NamedTuple):
         """Return estimates of 0."""
         return no_counts(arms)
 
+    def score_arms(
+        self, state: Counts, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
+        out: Vector,
+    ) -> None:  # fmt: skip
+        """Write the mean rewards so far."""
+        means_so_far(state, arms, out)
+
     def propose(
         self,
         state: Counts,
@@ -61,7 +68,7 @@ class EG(NamedTuple):
         out: Vector,
     ) -> None:
         """Mix the best arm with the uniform policy."""
-        means_so_far(state, arms, out)
+        self.score_arms(state, arms, contexts, normals, work, out)
         put_all_on(highest(out), out)
         mix(out, 1.0 - self.epsilon, self.epsilon)
 

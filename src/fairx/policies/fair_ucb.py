@@ -11,10 +11,13 @@ from fairx import rules
 from fairx.compiled import changed, record
 from fairx.exposure import put_all_on
 from fairx.merit import Merit, check_conditions, merit_given
+from fairx.slates.places import Page
+from fairx.slates.target import rank_by_score
 from fairx.texts import short
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, named, observe
+from .capped_optimism import VECTORS
 from .counts import count_reward, first_unpulled
 from .gradient import Gradient
 from .intervals import INTERVALS, Hoeffding, bounds_given, clipped
@@ -46,7 +49,9 @@ class FairXUCB(NamedTuple):
     Notes
     -----
     Each arm on offer is played once first, in order; regret counts those rounds. The paper does
-    not say where its ascent starts: here, at the means. Draws no random numbers.
+    not say where its ascent starts: here, at the means. Draws no random numbers. With several places
+    the optimum is that of all places; arms that were never pulled are shown first, in order, and while
+    there are any, the highest upper ends follow.
 
     Examples
     --------
@@ -127,8 +132,8 @@ class FairXUCB(NamedTuple):
         return cls(merit, (high - low) * math.sqrt(term / 2), bounds=bounds, interval=rule)
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
-        """Ask for room for two vectors."""
-        return 0, 2 * arms
+        """Ask for room for the vectors of a search."""
+        return 0, VECTORS * arms
 
     def start(self, arms: int, dimension: int = 0) -> Any:
         """Return intervals without ends."""
@@ -149,6 +154,18 @@ class FairXUCB(NamedTuple):
             put_all_on(unpulled, out)
         else:
             self.solver.deploy_optimum(self.merit, state, arms, work, out)  # lines 7 and 8
+
+    def propose_slate(
+        self, state: Any, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
+        page: Page, out: Vector,
+    ) -> None:  # fmt: skip
+        """Show arms that were never pulled first, then deploy the optimistic fair exposures."""
+        if first_unpulled(state, arms) < 0:
+            self.solver.deploy_on_places(self.merit, state, arms, page, work, out)
+        else:
+            for position in range(len(arms)):
+                out[position] = state.high[arms[position]]
+            rank_by_score(page, out)
 
     def absorb(self, state: Any, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Count the pull and move the arm's interval."""

@@ -10,6 +10,8 @@ from fairx.compiled import record
 from fairx.exposure import share, uphill
 from fairx.merit import Merit
 from fairx.numerics.linear_algebra import dot, times, transpose_times
+from fairx.slates.places import Page
+from fairx.slates.target import spread
 from fairx.types import Indices, Matrix, Vector
 
 from .ellipsoid import uphill_within
@@ -53,6 +55,13 @@ class Gradient(NamedTuple):
             if moved == 0:  # in a corner of the box, where all further steps end too
                 break
         share(merit, optimistic, out)
+
+    def deploy_on_places(
+        self, merit: Merit, state: Box, arms: Indices, page: Page, work: Vector, out: Vector
+    ) -> None:
+        """Climb as for one place: the paper has no other steps."""
+        self.deploy_optimum(merit, state, arms, work, out)
+        spread(out, page, out)
 
     def deploy_within(
         self, merit: Merit, state: Ridge, radius: float, bounds: Any, contexts: Matrix,

@@ -53,6 +53,13 @@ class LinEG(NamedTuple):
         """Return an estimate of 0."""
         return new_ridge(arms, dimension, self.ridge)
 
+    def score_arms(
+        self, state: Ridge, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
+        out: Vector,
+    ) -> None:  # fmt: skip
+        """Write the estimated means."""
+        predict(state, contexts, out)
+
     def propose(
         self,
         state: Ridge,
@@ -63,7 +70,7 @@ class LinEG(NamedTuple):
         out: Vector,
     ) -> None:
         """Mix the best arm with the uniform policy."""
-        predict(state, contexts, out)
+        self.score_arms(state, arms, contexts, normals, work, out)
         put_all_on(highest(out), out)
         mix(out, 1.0 - self.epsilon, self.epsilon)
 

@@ -54,6 +54,13 @@ class LinTS(NamedTuple):
         """Return the prior."""
         return new_ridge(arms, dimension, (self.reward_std / self.prior_std) ** 2)
 
+    def score_arms(
+        self, state: Ridge, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
+        out: Vector,
+    ) -> None:  # fmt: skip
+        """Write the means by one drawn parameter."""
+        predict_draw(state, contexts, normals, self.reward_std, work, out)
+
     def propose(
         self,
         state: Ridge,
@@ -64,7 +71,7 @@ class LinTS(NamedTuple):
         out: Vector,
     ) -> None:
         """Play the best arm of one draw."""
-        predict_draw(state, contexts, normals, self.reward_std, work, out)
+        self.score_arms(state, arms, contexts, normals, work, out)
         put_all_on(highest(out), out)
 
     def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:

@@ -55,6 +55,19 @@ class LinUCB(NamedTuple):
         """Return an empty regression."""
         return new_ridge(arms, dimension, self.ridge)
 
+    def score_arms(
+        self, state: Ridge, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
+        out: Vector,
+    ) -> None:  # fmt: skip
+        """Write the upper bounds."""
+        t = state.observations[0] + 1.0
+        size = math.sqrt(self.beta.squared_radius(t, contexts.shape[1]))
+        roots, white = work[: contexts.shape[1]], work[contexts.shape[1] :]
+        roots_of_scales(state, roots)
+        predict(state, contexts, out)
+        for position in range(len(arms)):
+            out[position] += size * whiten(state, roots, contexts[position], white)
+
     def propose(
         self,
         state: Ridge,
@@ -65,13 +78,7 @@ class LinUCB(NamedTuple):
         out: Vector,
     ) -> None:
         """Play the highest bound."""
-        t = state.observations[0] + 1.0
-        size = math.sqrt(self.beta.squared_radius(t, contexts.shape[1]))
-        roots, white = work[: contexts.shape[1]], work[contexts.shape[1] :]
-        roots_of_scales(state, roots)
-        predict(state, contexts, out)
-        for position in range(len(arms)):
-            out[position] += size * whiten(state, roots, contexts[position], white)
+        self.score_arms(state, arms, contexts, normals, work, out)
         put_all_on(highest(out), out)
 
     def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:

@@ -9,10 +9,13 @@ import numpy as np
 
 from fairx import rules
 from fairx.compiled import compilable, kernel, record
-from fairx.exposure import share, value
 from fairx.merit import Merit
 from fairx.numerics.elementary import exp
+from fairx.slates.places import Page
 from fairx.types import Indices, Vector
+
+from .capped_optimism import deploy_capped
+from .peaks import climb_peaks
 
 SMALL, LARGE = 1e-200, 1e200  # sums of merits between them are neither lost nor infinite
 PASSES = 100
@@ -42,6 +45,12 @@ class BoxSolver(Protocol):
         """Write the fair probabilities of the optimistic means to `out`."""
         ...
 
+    def deploy_on_places(
+        self, merit: Merit, state: Box, arms: Indices, page: Page, work: Vector, out: Vector
+    ) -> None:
+        """Write the fair exposures of means that are optimistic about several places to `out`."""
+        ...
+
 
 @record
 class Exact(NamedTuple):
@@ -64,6 +73,12 @@ class Exact(NamedTuple):
         """Let the value rise until it no longer does."""
         if not (merit.is_log_concave() and climb_ends(state, arms, self.passes, out)):
             climb_peaks(merit, state, arms, self.passes, work[: len(arms)], out)
+
+    def deploy_on_places(
+        self, merit: Merit, state: Box, arms: Indices, page: Page, work: Vector, out: Vector
+    ) -> None:
+        """Let the value of all places rise until it no longer does."""
+        deploy_capped(merit, state, arms, self.passes, page, work, out)
 
 
 def empty_box(arms: int) -> Box:
@@ -120,30 +135,3 @@ def climb_ends(state: Box, arms: Indices, passes: int, out: Vector) -> bool:
     for position in range(len(out)):
         out[position] /= total
     return True
-
-
-@kernel
-def climb_peaks(
-    merit: Merit, state: Box, arms: Indices, passes: int, work: Vector, out: Vector
-) -> None:
-    """Climb for any merit and any size of merits: slower, as nothing is kept between rounds."""
-    used = -math.inf
-    level = promised_by_peaks(merit, used, state, arms, work, out)
-    for _ in range(passes):
-        reached = promised_by_peaks(merit, level, state, arms, work, out)
-        if not reached > level:
-            promised_by_peaks(merit, used, state, arms, work, out)
-            break
-        used, level = level, reached
-    share(merit, out, out)
-
-
-@kernel
-def promised_by_peaks(
-    merit: Merit, level: float, state: Box, arms: Indices, work: Vector, out: Vector
-) -> float:
-    """Write the mean that each arm would choose at `level`; return the value they promise."""
-    for position in range(len(arms)):
-        low, high = state.low[arms[position]], state.high[arms[position]]
-        out[position] = merit.peak(low, high, level) if level > -math.inf else high
-    return value(merit, out, work)

@@ -53,6 +53,13 @@ class TS(NamedTuple):
         """Return the prior."""
         return prior(arms, self.prior_std)
 
+    def score_arms(
+        self, state: Posterior, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
+        out: Vector,
+    ) -> None:  # fmt: skip
+        """Write one draw of the means."""
+        draw(state, arms, normals, out)
+
     def propose(
         self,
         state: Posterior,
@@ -63,7 +70,7 @@ class TS(NamedTuple):
         out: Vector,
     ) -> None:
         """Play the best arm of one draw."""
-        draw(state, arms, normals, out)
+        self.score_arms(state, arms, contexts, normals, work, out)
         put_all_on(highest(out), out)
 
     def absorb(

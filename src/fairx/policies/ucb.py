@@ -60,6 +60,14 @@ class UCB(NamedTuple):
         """Return bounds of infinity: an arm that was never pulled comes first."""
         return Bounds(*no_counts(arms), np.full(arms, np.inf))
 
+    def score_arms(
+        self, state: Bounds, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
+        out: Vector,
+    ) -> None:  # fmt: skip
+        """Write the upper bounds."""
+        for position in range(len(arms)):
+            out[position] = state.upper[arms[position]]
+
     def propose(
         self,
         state: Bounds,
@@ -70,8 +78,7 @@ class UCB(NamedTuple):
         out: Vector,
     ) -> None:
         """Play the highest bound."""
-        for position in range(len(arms)):
-            out[position] = state.upper[arms[position]]
+        self.score_arms(state, arms, contexts, normals, work, out)
         put_all_on(highest(out), out)
 
     def absorb(self, state: Bounds, arm: int, context: Vector, reward: float, work: Vector) -> None:

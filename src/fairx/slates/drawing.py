@@ -1,0 +1,185 @@
+"""One slate: who is shown at which place, and how likely that was."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairx import rules
+from fairx.compiled import entry, kernel
+from fairx.numerics.streams import unit, word
+from fairx.types import Indices, Matrix, Vector
+
+from .bundling import bundle
+from .places import Page, new_page, place_weights
+from .swaps import rank
+
+PICKS, SHUFFLES = (
+    3 << 40,
+    4 << 40,
+)  # where the numbers begin that pick of bundles, and shuffle places
+NEAR = 1e-9  # exposures that a policy has just computed
+
+
+class Slate(NamedTuple):
+    """What is shown: the arms by place, how likely each was there, and the exposures of all."""
+
+    arms: Indices
+    propensities: Vector
+    exposures: Vector
+
+
+def draw_slate(exposures: npt.ArrayLike, weights: Any, rng: np.random.Generator) -> Slate:
+    """Draw a ranking in which each arm has its exposure in expectation, exactly.
+
+    Parameters
+    ----------
+    exposures
+        Of each arm: the expected weight of its place. With sum of all weights, and no m arms together
+        more than the m largest weights; `fair_exposure` has such.
+    weights
+        One per place, as for `fair_exposure`; with fewer arms than places, the first places are used.
+    rng
+        Where the random numbers come from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx import Exponential, fair_exposure
+    >>> from fairx.slates import draw_slate
+    >>> exposures = fair_exposure(Exponential(2), [0.1, 0.5, 0.4, 0.9], weights=[1, 0.5])
+    >>> slate = draw_slate(exposures, [1, 0.5], np.random.default_rng(1))
+    >>> slate.arms, slate.propensities.round(3), slate.exposures.round(3)
+    (array([2, 1]), array([0.113, 0.577]), array([0.15 , 0.334, 0.273, 0.743]))
+    """
+    found = rules.array("exposures", exposures, (None,))
+    arms = rules.count("the number of exposures", found.size)
+    page = new_page(place_weights(weights)[:arms], arms)
+    check_exposures(found, page.weights)
+    page.exposures[:] = found
+    bits = np.uint64(rng.integers(2**64, dtype=np.uint64))
+    _ready()(page, arms, bits)
+    return Slate(page.shown, page.propensities, found)
+
+
+def check_exposures(exposures: Vector, weights: Vector) -> None:
+    """Refuse exposures that no ranking has."""
+    if exposures.min() < 0:
+        raise rules.InvalidValue("exposures", f"be at least 0, not {exposures.min()}")
+    most, total = np.cumsum(weights), np.cumsum(np.sort(exposures)[::-1])
+    if abs(total[-1] - most[-1]) > NEAR * most[-1]:
+        rule = f"have the sum of the weights, {most[-1]:.12g}, not {total[-1]:.12g}"
+        raise rules.InvalidValue("exposures", rule)
+    over = np.flatnonzero(total[: most.size] > most + NEAR * most[-1])
+    if over.size:
+        m = int(over[0])
+        rule = f"be at most {most[m]:.12g} for {m + 1} arms together, not {total[m]:.12g}"
+        raise rules.InvalidValue("exposures", rule)
+
+
+@entry
+def draw_once(page, candidates, bits):  # type: ignore[no-untyped-def]
+    """Call the draw from Python."""
+    draw(page, candidates, bits)
+
+
+@functools.cache
+def _ready() -> Any:
+    page = new_page(np.ones(1), 1)
+    run, _ = draw_once.ready((), lambda run, _: run(page, 1, np.uint64(0)))
+    return run
+
+
+@kernel
+def draw(page: Page, candidates: int, bits: np.uint64) -> int:
+    """Draw a slate of the first `candidates` exposures of a page; return how many places it has.
+
+    Writes `page.shown`, the positions of the candidates by place, and `page.propensities`: given the
+    order of ties and the bundles, which are drawn too. All follow from `bits`.
+    """
+    exposures = page.exposures[:candidates]
+    places = min(len(page.weights), candidates)
+    rows = bundle(page, exposures, places, bits)
+    rank(page, rows, places, bits)
+    pool_equal_places(page, rows, places)
+    for row in range(rows):
+        if page.places[row] < places:
+            show(page, exposures, row, unit(word(bits, PICKS + row)))
+    shuffle_equal_places(page, places, bits)
+    return places
+
+
+@kernel
+def show(page: Page, exposures: Vector, row: int, uniform: float) -> None:
+    """Show one candidate of the bundle of a row, at the place of the row."""
+    start, stop = page.bundles[page.rows[row]], page.bundles[page.rows[row] + 1]
+    place, chosen, reached = page.places[row], start, exposures[page.order[start]]
+    while chosen + 1 < stop and reached <= uniform * page.wants[row]:
+        chosen += 1
+        reached += exposures[page.order[chosen]]
+    while chosen > start and exposures[page.order[chosen]] == 0.0:
+        chosen -= 1  # none of those without exposure that end a bundle, where rounding leads there
+    page.shown[place] = page.order[chosen]
+    page.propensities[place] = page.table[row, place] * part_of(page, exposures, row, chosen)
+
+
+@kernel
+def part_of(page: Page, exposures: Vector, row: int, i: int) -> float:
+    """Return how likely candidate `i` of the order is shown, given that its row is."""
+    bundle_of = page.rows[row]
+    if page.bundles[bundle_of + 1] - page.bundles[bundle_of] == 1:
+        return 1.0
+    if page.wants[row] > 0.0:
+        return exposures[page.order[i]] / page.wants[row]  # type: ignore[no-any-return]
+    return 1.0 if i == page.bundles[bundle_of] else 0.0
+
+
+@kernel
+def last_equal(page: Page, place: int, places: int) -> int:
+    """Return the first place after `place` that has another weight."""
+    stop = place + 1
+    while stop < places and page.weights[stop] == page.weights[place]:
+        stop += 1
+    return stop
+
+
+@kernel
+def pool_equal_places(page: Page, rows: int, places: int) -> None:
+    """Make each row as likely at all places of one weight: they are shuffled."""
+    place = 0
+    while place < places:
+        stop = last_equal(page, place, places)
+        for row in range(rows if stop > place + 1 else 0):
+            total = 0.0
+            for i in range(place, stop):
+                total += page.table[row, i]
+            for i in range(place, stop):
+                page.table[row, i] = total / (stop - place)
+        place = stop
+
+
+@kernel
+def shuffle_equal_places(page: Page, places: int, bits: np.uint64) -> None:
+    """Shuffle what is shown at places of one weight."""
+    shown, chances = page.shown, page.propensities
+    for place in range(places - 1):
+        stop = last_equal(page, place, places)
+        if stop > place + 1:
+            other = place + int(unit(word(bits, SHUFFLES + place)) * (stop - place))
+            shown[place], shown[other] = shown[other], shown[place]
+            chances[place], chances[other] = chances[other], chances[place]
+
+
+@kernel
+def fill_propensities(page: Page, candidates: int, rows: int, out: Matrix) -> None:
+    """Write how likely each candidate was at each place of the last draw."""
+    places = min(len(page.weights), candidates)
+    for row in range(rows):
+        start, stop = page.bundles[page.rows[row]], page.bundles[page.rows[row] + 1]
+        for i in range(start, stop):
+            part = part_of(page, page.exposures, row, i)
+            for place in range(places):
+                out[page.order[i], place] = part * page.table[row, place]
