@@ -174,12 +174,13 @@ def shuffle_equal_places(page: Page, places: int, bits: np.uint64) -> None:
 
 
 @kernel
-def fill_propensities(page: Page, candidates: int, rows: int, out: Matrix) -> None:
+def fill_propensities(page: Page, candidates: int, out: Matrix) -> None:
     """Write how likely each candidate was at each place of the last draw."""
-    places = min(len(page.weights), candidates)
-    for row in range(rows):
+    places, row = min(len(page.weights), candidates), 0
+    while page.bundles[row] < candidates:
         start, stop = page.bundles[page.rows[row]], page.bundles[page.rows[row] + 1]
         for i in range(start, stop):
             part = part_of(page, page.exposures, row, i)
             for place in range(places):
                 out[page.order[i], place] = part * page.table[row, place]
+        row += 1
