@@ -95,9 +95,15 @@ def test_places_are_tuned_played_and_reported(tmp_path: Path) -> None:
         np.testing.assert_allclose(curve.result.exposure.sum(axis=1), 1.5)
         np.testing.assert_array_equal(curve.result.pulls.sum(axis=1), 120)
         assert (shown.starved(curve.result) <= 1).all()
-        policy, world = curve.policy, part(experiment.problem, "test", 3).environment
+        world: Any = part(experiment.problem, "test", 3)
         again = simulate(
-            policy, world, shown.merit, rounds=60, seed=4, weights=WEIGHTS, checkpoints=[60]
+            curve.policy,
+            world.environment,
+            shown.merit,
+            rounds=60,
+            seed=4,
+            weights=WEIGHTS,
+            checkpoints=[60],
         )
         assert again.fairness_regret[0, -1] == curve.result.fairness_regret[0, -1]
     page = write_report({experiment.name: found}, tmp_path / "out", {}).read_text("utf-8")
