@@ -1,16 +1,12 @@
-"""What readers ask of a store: a decision and what came of it, counts by arm, actions."""
+"""What readers ask of a store: counts by arm, and actions."""
 
 from __future__ import annotations
 
 import json
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .database import Database
-from .decisions import Decision, fetched
-from .errors import NotFound
-from .snapshots import Snapshot, arms_at, candidates_of
+from .snapshots import Snapshot
 
 MINUTE = 60.0
 LAST = 1000  # actions
@@ -27,35 +23,6 @@ PARKED = """
 SELECT count(*) FROM rewards r
 WHERE r.experiment = ? AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.id = r.decision)
 """
-OUTCOME = """
-SELECT w.due, m.time, m.reward FROM decisions d LEFT JOIN waiting w ON w.sequence = d.sequence
-LEFT JOIN matured m ON m.sequence = d.sequence WHERE d.id = ?
-"""
-
-
-class GivenReward(NamedTuple):
-    """A reward on record."""
-
-    id: str
-    value: float
-    final: bool
-    late: bool
-    time: float
-
-
-class History(NamedTuple):
-    """A decision and all that came of it."""
-
-    decision: Decision
-    arm: str
-    propensity: float
-    probabilities: dict[str, float]
-    contexts: list[list[float]] | None
-    is_mature: bool
-    due: float  # until when it waits, or when it became mature
-    learned: float | None
-    rewards: list[GivenReward]
-    shown: float | None
 
 
 class ArmCounts(NamedTuple):
@@ -88,25 +55,6 @@ class Action(NamedTuple):
     detail: Any
 
 
-def history(database: Database, snapshot: Snapshot, decision: str) -> History:
-    """Return a decision of an experiment with all that came of it."""
-    stored = [row for row in fetched(database, [decision]) if row[1] == snapshot.experiment.id]
-    if not stored:
-        raise NotFound(f"decision {decision!r} does not exist in {snapshot.experiment.name!r}")
-    made = Decision(*stored[0][:-1])
-    arms = arms_at(database, made.experiment, made.snapshot)
-    names = [arms[number].name for number in candidates_of(arms, made.candidates)]
-    chances = np.frombuffer(made.probabilities).tolist()
-    rows = None if made.contexts is None else np.frombuffer(made.contexts).reshape(len(names), -1)
-    ((due, time, reward),) = database.rows(OUTCOME, (decision,))
-    return History(
-        made, arms[made.arm].name, chances[made.position],
-        dict(zip(names, chances, strict=True)), None if rows is None else rows.tolist(),
-        due is None, time if due is None else due, reward if due is None else None,
-        _rewards(database, decision), _shown(database, decision),
-    )  # fmt: skip
-
-
 def counts(database: Database, snapshot: Snapshot, now: float) -> Counts:
     """Return what came in, arm by arm."""
     key = snapshot.experiment.id
@@ -131,19 +79,6 @@ def last_actions(database: Database) -> tuple[list[Action], int]:
     found = [Action(*row)._replace(detail=json.loads(row[-1])) for row in rows]
     ((total,),) = database.rows("SELECT count(*) FROM actions")
     return found, total - len(found)
-
-
-def _rewards(database: Database, decision: str) -> list[GivenReward]:
-    sql = "SELECT id, value, final, late, time FROM rewards WHERE decision = ? ORDER BY time, id"
-    return [
-        GivenReward(number, value, bool(final), bool(late), time)
-        for number, value, final, late, time in database.rows(sql, (decision,))
-    ]
-
-
-def _shown(database: Database, decision: str) -> float | None:
-    rows = database.rows("SELECT time FROM shown WHERE decision = ?", (decision,))
-    return rows[0][0] if rows else None
 
 
 def _last_minute(database: Database, key: int, now: float) -> int:
