@@ -79,7 +79,7 @@ def schema(*, places: bool) -> pa.Schema:
     kinds |= dict.fromkeys(("probabilities", "exposures"), pa.list_(pa.float64()))
     kinds |= {"candidates": PLAIN, "mature": pa.bool_()}
     kinds |= dict.fromkeys(("rewards", "late", "place"), pa.int64())
-    order = (
+    order: tuple[str, ...] = (
         "decision", "time", "candidates", "arm", "propensity", "probabilities", "reward",
         "reward_time", "policy", "version", "mature", "rewards", "late", "shown",
     )  # fmt: skip
