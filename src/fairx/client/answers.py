@@ -158,6 +158,7 @@ class ArmStatus(Struct, frozen=True):
     late: int
     missing: int
     waiting: int
+    exposure: float | None = None  # where there are slates: its part of all places' weights
 
 
 class Status(Struct, frozen=True):

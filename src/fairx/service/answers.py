@@ -153,6 +153,7 @@ class ArmCounts(Struct):
     late: int
     missing: int
     waiting: int
+    exposure: float | UnsetType = UNSET  # where there are slates: its part of all places' weights
 
 
 class Status(Struct):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
+
+from msgspec import UNSET
 
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
@@ -85,10 +88,12 @@ def _outcome(found: History | PlaceHistory) -> dict[str, Any]:
 def status(database: Database, snapshot: Snapshot, now: float) -> answers.Status:
     """Return how an experiment is doing, arm by arm."""
     found = counts(database, snapshot, now)
+    total = math.fsum(each.weight for each in found.arms)
     arms = [
         answers.ArmCounts(
             arm.name, arm.status, each.decisions, each.rewards, each.late,
             each.mature - each.rewarded, each.decisions - each.mature,
+            each.weight / total if found.has_slates else UNSET,
         )
         for arm, each in zip(snapshot.arms, found.arms, strict=True)
     ]  # fmt: skip

@@ -10,7 +10,10 @@ from .snapshots import Snapshot
 
 MINUTE = 60.0
 LAST = 1000  # actions
-MADE = "SELECT arm, count(*) FROM decisions WHERE experiment = ? GROUP BY arm"
+MADE = """
+SELECT arm, count(*), sum(COALESCE(weight, 1)), count(weight) FROM decisions
+WHERE experiment = ? GROUP BY arm
+"""
 MATURE = """
 SELECT d.arm, count(*), sum(CASE WHEN m.rewards > 0 THEN 1 ELSE 0 END)
 FROM matured m JOIN decisions d ON d.sequence = m.sequence WHERE m.experiment = ? GROUP BY d.arm
@@ -33,6 +36,7 @@ class ArmCounts(NamedTuple):
     late: int = 0
     mature: int = 0
     rewarded: int = 0  # of those that are mature
+    weight: float = 0.0  # of the places at which it was shown; 1 for a decision that is no slate
 
 
 class Counts(NamedTuple):
@@ -43,6 +47,7 @@ class Counts(NamedTuple):
     arms: list[ArmCounts]  # by the arm's number, as far as the snapshot has them
     parked: int
     last_minute: int  # decisions
+    has_slates: bool
 
 
 class Action(NamedTuple):
@@ -58,18 +63,21 @@ class Action(NamedTuple):
 def counts(database: Database, snapshot: Snapshot, now: float) -> Counts:
     """Return what came in, arm by arm."""
     key = snapshot.experiment.id
-    made, mature, given = (
+    rows = database.rows(MADE, (key,))
+    made = {arm: (count, weight) for arm, count, weight, _ in rows}
+    mature, given = (
         {arm: [int(value) for value in values] for arm, *values in database.rows(sql, (key,))}
-        for sql in (MADE, MATURE, GIVEN)
+        for sql in (MATURE, GIVEN)
     )
-    nothing = [0, 0]
-    arms = [
-        ArmCounts(*made.get(i, [0]), *given.get(i, nothing), *mature.get(i, nothing))
-        for i in range(len(snapshot.arms))
-    ]
+    nothing, arms = [0, 0], []
+    for i in range(len(snapshot.arms)):
+        count, weight = made.get(i, (0, 0.0))
+        known = given.get(i, nothing) + mature.get(i, nothing)
+        arms.append(ArmCounts(count, *known)._replace(weight=weight))
     ((parked,),) = database.rows(PARKED, (key,))
     total, done = (sum(values[0] for values in each.values()) for each in (made, mature))
-    return Counts(total, done, arms, parked, _last_minute(database, key, now))
+    slates = any(row[-1] for row in rows)
+    return Counts(total, done, arms, parked, _last_minute(database, key, now), slates)
 
 
 def last_actions(database: Database) -> tuple[list[Action], int]:
