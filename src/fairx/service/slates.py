@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from typing import Any
 
@@ -40,6 +41,11 @@ async def decide(runtime: Runtime, decider: Decider, asked: Decide) -> DecidedSl
 def _weights(runtime: Runtime, places: Any) -> Vector:
     """Return one weight per place; what is wrong with them is said of `places`."""
     runtime.limits.check("places", places if isinstance(places, int) else len(places))
+    return _checked(places if isinstance(places, int) else tuple(places))
+
+
+@functools.lru_cache(maxsize=256)  # clients ask for the same places again and again
+def _checked(places: int | tuple[float, ...]) -> Vector:
     try:
         return place_weights(places)
     except InvalidValue as refused:

@@ -60,16 +60,15 @@ class Drawing:
         found = Drawn(
             page.shown[:places].copy(), page.propensities[:places].copy(), page.exposures.copy()
         )
-        chances = found.propensities
-        if not (chances.min() > 0.0 and chances.max() <= 1.0 + 1e-9):
+        if not all(0.0 < chance <= 1.0 + 1e-9 for chance in found.propensities.tolist()):
             raise FairxError(f"the policy's exposures are not feasible: {found.exposures.tolist()}")
         return found
 
     def _room(self, weights: Vector, arms: int) -> Page:
         """Return room to work in; clients ask for the same places again and again."""
         page = self._page
-        if len(page.exposures) != arms or not np.array_equal(page.weights, weights):
-            page = self._page = new_page(np.ascontiguousarray(weights), arms)
+        if len(page.exposures) != arms or page.weights.tobytes() != weights.tobytes():
+            page = self._page = new_page(weights.copy(), arms)
         return page
 
     def _compile(self) -> None:

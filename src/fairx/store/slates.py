@@ -45,19 +45,21 @@ def slate_rows(
     `about` is the experiment, the time and the snapshot; `request` the unit and the digest.
     """
     rows = []
+    positions = drawn.positions.tolist()
     arms = candidates.arms[drawn.positions].tolist()
-    parts = (arms, drawn.positions.tolist(), weights.tolist(), drawn.propensities.tolist())
+    places = zip(arms, positions, weights.tolist(), drawn.propensities.tolist(), strict=False)
+    exposures, contexts = drawn.exposures.tobytes(), candidates.contexts.tobytes() or None
     # Of weights there are more than places where candidates are few.
-    for place, (arm, position, weight, chance) in enumerate(zip(*parts, strict=False), 1):
-        is_first = place == 1
-        contexts = candidates.contexts if is_first else candidates.contexts[position]
+    for place, (arm, position, weight, chance) in enumerate(places, 1):
         rows.append(
             Decision(
-                place_id(decision, place), *about, arm, position, candidates.named,
-                drawn.exposures.tobytes() if is_first else b"", contexts.tobytes() or None,
-                *request, place, weight, chance,
+                place_id(decision, place), *about, arm, position, candidates.named, exposures,
+                contexts, *request, place, weight, chance,
             )
         )  # fmt: skip
+        exposures = b""
+        if contexts is not None and place < len(positions):
+            contexts = candidates.contexts[positions[place]].tobytes()
     return tuple(rows)
 
 
