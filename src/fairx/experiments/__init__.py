@@ -3,7 +3,7 @@
 from .execution import Player, cluster_player, local_player
 from .folder import opened
 from .outcome import Curve, Outcome, Panel, Tried
-from .reading import figures, read
+from .reading import beyond, figures, read
 from .rows import Rows
 from .running import check, conduct, outcome, play_missing, rows_used
 from .specification import Entrant, Experiment, Problem
@@ -20,6 +20,7 @@ __all__ = [
     "Rows",
     "Task",
     "Tried",
+    "beyond",
     "check",
     "cluster_player",
     "conduct",

@@ -22,7 +22,7 @@ from fairx.theory import misspecification_regret
 from fairx.types import Indices, Matrix, Vector
 from fairx.version import __version__
 
-from .specification import Problem
+from .specification import MadeUp, Problem
 
 if TYPE_CHECKING:
     from fairx.replay import yahoo
@@ -127,12 +127,15 @@ class LoggedPart(NamedTuple):
         return self.log.judged(merit)[1]
 
 
-def dataset(problem: Problem, directory: str | None = None) -> datasets.Dataset | yahoo.About:
+def dataset(
+    problem: Problem, directory: str | None = None
+) -> datasets.Dataset | yahoo.About | MadeUp:
     """Return the data of a problem, or what is to be said of them."""
-    if problem.data in YAHOO:
-        with _one_at_a_time:
-            return _about(problem.data, directory)
+    if problem.means is not None:
+        return MadeUp(problem.means)
     with _one_at_a_time:
+        if problem.data in YAHOO:
+            return _about(problem.data, directory)
         return _loaded(problem.data, directory, problem.labels)
 
 
@@ -141,10 +144,11 @@ def part(
 ) -> Part | LoggedPart:
     """Return the "validation" or the "test" part of a problem; split and features by `seed`."""
     found = dataset(problem, directory)
-    if problem.data in YAHOO:
-        with _one_at_a_time:
-            return _logged(problem.data, problem.setting, which, found.checksum, directory)
+    if problem.means is not None:
+        return _without_contexts(np.array(problem.means))
     with _one_at_a_time:  # not by two threads at once
+        if problem.data in YAHOO:
+            return _logged(problem.data, problem.setting, which, found.checksum, directory)
         return _made(problem, which, seed, found.checksum, directory)
 
 
@@ -193,8 +197,7 @@ def _made(problem: Problem, which: str, seed: int, checksum: str, directory: str
     if problem.setting == "mab":
         # Each round shows one example and pays one of its labels: with the examples sorted by
         # that label, this is to compare a uniform number with the label's frequency.
-        frequencies = labels.mean(axis=0)
-        return Part(Bernoulli(frequencies), frequencies[None], dimension=0)
+        return _without_contexts(labels.mean(axis=0))
     arms, bandwidth = labels.shape[1], problem.bandwidth
     if bandwidth == "median":
         bandwidth = median_distance(found.features, arms, seed=seed)
@@ -206,3 +209,7 @@ def _made(problem: Problem, which: str, seed: int, checksum: str, directory: str
     if problem.setting == "well-specified":
         environment = Linear(contexts, parameter, problem.noise_std)
     return Part(environment, contexts @ parameter, problem.dimension)
+
+
+def _without_contexts(means: Vector) -> Part:
+    return Part(Bernoulli(means), means[None], dimension=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import itertools
 from collections.abc import Iterator, Mapping
@@ -9,12 +10,13 @@ from typing import Any, NamedTuple
 
 from fairx import rules, settings
 from fairx.compiled import changed, record
+from fairx.environments import Bernoulli
 from fairx.merit import Custom, Merit
 
 from .names import choice, imported, text
 
 SETTINGS = ("mab", "linear", "well-specified")
-FIGURES = ("regret", "exposure")
+FIGURES = ("regret", "exposure", "sweep")
 
 
 @record
@@ -37,6 +39,8 @@ class Problem(NamedTuple):
     noise_std
         Of the well-specified variant. The paper prints N(0,0,1), which `figA6` reads as a variance of
         0.1: a deviation of 0.316.
+    means
+        Of made-up arms that pay 1 or 0, in the place of data: then `data` is their name.
     """
 
     data: str = "yeast"
@@ -46,6 +50,7 @@ class Problem(NamedTuple):
     dimension: int = 50
     bandwidth: float | str = "median"
     noise_std: float = 0.1
+    means: tuple[float, ...] | None = None
 
     def checked(self) -> Problem:
         """Refuse what no problem can be made of."""
@@ -54,10 +59,38 @@ class Problem(NamedTuple):
         rules.number("validation", self.validation, low=0, high=1)
         rules.count("dimension", self.dimension)
         rules.number("noise_std", self.noise_std, low=0)
+        found = self if self.means is None else self._made_up()
         if self.bandwidth == "median":
-            return self
-        found = rules.positive('bandwidth, if not "median",', self.bandwidth)
-        return changed(self, bandwidth=found)
+            return found
+        bandwidth = rules.positive('bandwidth, if not "median",', self.bandwidth)
+        return changed(found, bandwidth=bandwidth)
+
+    def _made_up(self) -> Problem:
+        means: Any = Bernoulli(self.means or ()).means
+        if self.setting != "mab":
+            rule = f"be of a problem without contexts, not of one that is {self.setting}"
+            raise rules.InvalidValue("means", f"{rule}: write setting = 'mab'")
+        name = f"means {', '.join(f'{mean:g}' for mean in means)}"
+        return changed(self, means=tuple(means.tolist()), data=name)
+
+    def described(self) -> dict[str, Any]:
+        """Return all settings by name, as JSON has them; no means where there are data.
+
+        Keys of rows are made of it: rows of before there were means keep theirs.
+        """
+        found = self._asdict() | {"means": list(self.means or ())}
+        return {name: value for name, value in found.items() if name != "means" or value}
+
+
+class MadeUp(NamedTuple):
+    """What a problem has in the place of a data set, where its means are given."""
+
+    means: tuple[float, ...]
+
+    @property
+    def checksum(self) -> str:
+        """The SHA-256 of the means."""
+        return hashlib.sha256(repr(self.means).encode()).hexdigest()
 
 
 class Entrant(NamedTuple):
@@ -67,6 +100,7 @@ class Entrant(NamedTuple):
     kind: str  # one of ours, or module:Name
     fixed: Mapping[str, Any]
     grid: Mapping[str, tuple[Any, ...]]
+    family: str = ""  # what entrants of one sweep have for a label
 
     def points(self) -> Iterator[dict[str, Any]]:
         """Yield the points of the grid, the last setting changing fastest."""
@@ -86,7 +120,7 @@ class Experiment(NamedTuple):
 
     name: str  # "fig2"
     title: str
-    figure: str  # "regret" or "exposure"
+    figure: str  # "regret", "exposure" or "sweep"
     problem: Problem
     merits: tuple[Merit, ...]
     policies: tuple[Entrant, ...]
@@ -96,11 +130,14 @@ class Experiment(NamedTuple):
     validation_runs: int
     seed: int
     scale: str
+    chapter: str = ""  # the heading that the report shows it under
+    text: str = ""  # what the report says of it
+    compare: str = ""  # the label of the policy that all others are compared with, run by run
 
     def identity(self) -> dict[str, Any]:
         """Return what makes it another experiment: merits, policies and runs may be added."""
         horizons = {"rounds": list(self.rounds), "tuning_rounds": self.tuning_rounds}
-        return {**self.problem._asdict(), **horizons, "seed": self.seed}
+        return {**self.problem.described(), **horizons, "seed": self.seed}
 
 
 def takes_merit(kind: str) -> bool:

@@ -39,7 +39,7 @@ class Task(NamedTuple):
     def settings(self) -> str:
         """Return all of it as one text."""
         plain = self._asdict() | {
-            "problem": self.problem._asdict(),
+            "problem": self.problem.described(),
             "merit": json.loads(self.merit),
             "policy": json.loads(self.policy),
         }
