@@ -513,15 +513,17 @@ def test_the_export_has_a_row_for_each_place(service: Service, tmp_path: Path) -
     service.reward(made["decision"], 0.5, place=2, final=True)
     service.later(1)
     rows = _exported(service, tmp_path).to_pylist()
-    assert [row["place"] for row in rows] == [None, 1, 2, 3]
-    assert rows[0]["probabilities"] == plain["probabilities"].to_pylist()[0]
+    assert [row["place"] for row in rows] == [1, 1, 2, 3]
+    assert "probabilities" not in rows[0]
+    assert (rows[0]["exposures"], rows[0]["weight"]) == (plain["probabilities"].to_pylist()[0], 1.0)
     for row, placed, weight in zip(rows[1:], made["slate"], PLACES, strict=True):
         assert {name: row[name] for name in ("arm", "place", "propensity")} == placed
         assert (row["decision"], row["weight"]) == (made["decision"], weight)
-        assert (row["candidates"], row["probabilities"]) == (list(ARMS), None)
+        assert (row["candidates"], row["exposures"]) == (
+            list(ARMS),
+            list(made["exposures"].values()),
+        )
     assert [row["reward"] for row in rows] == [None, None, 0.5, None]
-    assert rows[1]["exposures"] == list(made["exposures"].values())
-    assert rows[2]["exposures"] is None
 
 
 def _exported(service: Service, folder: Path) -> Any:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from .database import Database
 
 NUMBER, TAG = 10, 8
+LETTERS = 24  # of an id: what follows is the place
 
 
 def minted(secret: bytes, experiment: int, key: str, index: int) -> str:

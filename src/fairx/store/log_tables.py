@@ -39,23 +39,22 @@ class Pools(NamedTuple):
 
 
 def table(rows: list[tuple[Any, ...]], pools: Pools, *, places: bool) -> pa.Table:
-    """Return decisions as a table; with `places`, the columns of slates too.
+    """Return decisions as a table; with `places`, in the form of slates, a row for each place.
 
-    The decision is the slate's, and `exposures`, in its first row, are of all candidates.
+    A decision that is no slate is one of a single place then, of weight 1.
     """
     columns = list(zip(*rows, strict=True))
     numbers = [pools.number(row[6], row[3]) for row in rows]
     lists = list(pools.numbers)
     names = [lists[pool][position] for pool, position in zip(numbers, columns[5], strict=True)]
     policy = type(pools.experiment.settings.policy).__name__
-    single = [place is None for place in columns[PLACE]]
     data: dict[str, Any] = {
         "decision": pa.array([slate_id(row) for row in columns[1]], pa.string()),
         "time": pa.array(columns[2], pa.float64()),
         "candidates": pa.array(lists, PLAIN).take(pa.array(numbers, pa.int32())),
         "arm": pa.array(names, pa.string()),
         "propensity": pa.array(_propensities(rows), pa.float64()),
-        "probabilities": _lists(columns[7], single),
+        "exposures" if places else "probabilities": _lists(columns[7]),
         "reward": pa.array(columns[9], pa.float64()),
         "reward_time": pa.array(columns[11], pa.float64()),
         "policy": pa.array([policy] * len(rows), pa.string()),
@@ -66,9 +65,9 @@ def table(rows: list[tuple[Any, ...]], pools: Pools, *, places: bool) -> pa.Tabl
         "shown": pa.array(columns[13], pa.float64()),
     }
     if places:
-        data["place"] = pa.array(columns[PLACE], pa.int64())
-        data["weight"] = pa.array(columns[PLACE + 1], pa.float64())
-        data["exposures"] = _lists(columns[7], [place == 1 for place in columns[PLACE]])
+        data["place"] = pa.array([place or 1 for place in columns[PLACE]], pa.int64())
+        weights = [1.0 if weight is None else weight for weight in columns[PLACE + 1]]
+        data["weight"] = pa.array(weights, pa.float64())
     return pa.table(data)
 
 
@@ -80,10 +79,10 @@ def schema(*, places: bool) -> pa.Schema:
     kinds |= {"candidates": PLAIN, "mature": pa.bool_()}
     kinds |= dict.fromkeys(("rewards", "late", "place"), pa.int64())
     order: tuple[str, ...] = (
-        "decision", "time", "candidates", "arm", "propensity", "probabilities", "reward",
-        "reward_time", "policy", "version", "mature", "rewards", "late", "shown",
+        "decision", "time", "candidates", "arm", "propensity",
+        "exposures" if places else "probabilities", "reward", "reward_time", "policy", "version",
+        "mature", "rewards", "late", "shown", *(("place", "weight") if places else ()),
     )  # fmt: skip
-    order += ("place", "weight", "exposures") if places else ()
     return pa.schema([(name, kinds.get(name, pa.float64())) for name in order])
 
 
@@ -96,10 +95,8 @@ def _propensities(rows: list[tuple[Any, ...]]) -> list[float]:
     ]  # fmt: skip
 
 
-def _lists(bodies: Sequence[bytes], there: list[bool]) -> pa.Array:
-    """Return lists of numbers; null where there is none."""
-    held = [body if is_there else b"" for body, is_there in zip(bodies, there, strict=True)]
-    ends = np.concatenate(([0], np.cumsum([len(body) // 8 for body in held]))).astype(np.int32)
-    missing = None if all(there) else pa.array([not is_there for is_there in there])
-    values = pa.array(np.frombuffer(b"".join(held)))
-    return pa.ListArray.from_arrays(pa.array(ends), values, mask=missing)
+def _lists(bodies: Sequence[bytes]) -> pa.Array:
+    """Return lists of numbers."""
+    lengths = np.array([len(body) for body in bodies], np.int64) // 8
+    ends = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(ends), pa.array(np.frombuffer(b"".join(bodies))))

@@ -17,11 +17,18 @@ from fairx.files import replaced
 from . import crash_points
 from .audited import audited
 from .database import Database
+from .identity import LETTERS
 from .log_tables import Pools, schema, table
 from .snapshots import ServedExperiment
 
 CHUNK = 5_000  # decisions in memory at once
-COLUMNS = "d.id, d.time, d.snapshot, d.arm, d.slot, d.candidates, d.probabilities, m.number, m.reward, m.rewards"
+# Of a slate, the row of the first place has the exposures.
+PROBABILITIES = f"""
+CASE WHEN d.place > 1
+  THEN (SELECT f.probabilities FROM decisions f WHERE f.id = substr(d.id, 1, {LETTERS}))
+  ELSE d.probabilities END
+"""
+COLUMNS = f"d.id, d.time, d.snapshot, d.arm, d.slot, d.candidates, {PROBABILITIES}, m.number, m.reward, m.rewards"
 SHOWN = "(SELECT s.time FROM shown s WHERE s.decision = d.id AND s.late = 0)"
 PLACED = "d.place, d.weight, d.propensity"
 ALL = f"""
