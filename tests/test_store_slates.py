@@ -6,13 +6,16 @@ import gzip
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from asking import SECRET, E, Service, failure, serving
+from lossy import LossyDisk
 from test_store import WINDOW, Site, count
 
 from fairx import Exponential, fair_exposure
@@ -204,6 +207,31 @@ def test_a_slate_is_written_whole_on_either_database(
     finally:
         database.close()
     _check_older(store)
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5])
+def test_a_cut_while_a_slate_is_written_leaves_all_of_its_places_or_none(
+    tmp_path: Path, keep: float
+) -> None:
+    found = set()
+    with LossyDisk(tmp_path, keep, seed=1) as disk:
+        database = SQLite(tmp_path / "store.db", write=True, vfs=disk.vfs)
+        page = Page(database, ARMS, policy=FAIR_EG)
+        for number, changes in enumerate(range(0, 40, 3)):
+            disk.cut_after(changes)
+            with suppress(apsw.IOError, apsw.FullError, apsw.CantOpenError):
+                page.slates(page.asked(f"k{number}"))
+            disk.cut()
+            database.connection.close(force=True)
+            database.close()
+            database = page.database = SQLite(tmp_path / "store.db", write=True, vfs=disk.vfs)
+            found.add(len(page.arms_of(f"k{number}")))
+            (again,) = page.slates(page.asked(f"k{number}"))
+            assert len(again.rows) == 3
+            assert count(database, "waiting") == 3 * (number + 1)
+        assert page.verify().problems == ()
+        database.close()
+    assert found == {0, 3}
 
 
 def _set_back(database: Database) -> None:
