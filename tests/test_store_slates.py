@@ -440,6 +440,9 @@ def test_events_name_places_and_so_do_their_results(service: Service) -> None:
     assert [each["rewards"][0]["reward"] for each in about["slate"]] == [0.5, 0.5]
     assert [each["weight"] for each in about["slate"]] == [1.0, 1.0]
     assert {each["status"] for each in about["slate"]} == {"waiting"}
+    far = {"decision": found, "reward": 1.0, "place": 101}
+    answer = service.ask("POST", f"{E}/shop/rewards", {"rewards": [far]})
+    assert "at most 100, not 101" in failure(answer, 422, "invalid")[0]
     forged = service.ask("POST", f"{E}/shop/rewards", {"rewards": [
         {"decision": found + ".2", "reward": 1.0}]})  # fmt: skip
     failure(forged, 422, "forged_decision")

@@ -75,6 +75,7 @@ async def shown(runtime: Runtime, name: str, body: bytes) -> bytes:
 def _check_ids(
     runtime: Runtime, experiment: int, given: Sequence[events.Reward | events.Shown]
 ) -> None:
+    runtime.limits.check("places", max(each.place or 1 for each in given), "place")
     for decision in dict.fromkeys(each.decision for each in given):
         if not is_ours(runtime.secret, experiment, decision):
             raise Forged(
