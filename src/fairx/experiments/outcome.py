@@ -51,7 +51,8 @@ class Panel(NamedTuple):
 
     def starved(self, result: Result) -> Vector:
         """Return for each run the fair share of all arms that got less than a tenth of theirs."""
-        return np.asarray(((result.exposure < STARVED * self.fair) * self.fair).sum(axis=-1))
+        shares = self.fair / self.fair.sum()  # on several places, fair exposures have another sum
+        return np.asarray(((result.exposure < STARVED * self.fair) * shares).sum(axis=-1))
 
 
 class Outcome(NamedTuple):

@@ -14,7 +14,8 @@ from fairx.merit import Merit
 
 from .entrants import entrants
 from .names import choice, known, table, tables, text
-from .specification import FIGURES, Experiment, Problem, built
+from .problem import Problem
+from .specification import FIGURES, Experiment, built
 
 SCALES = ("smoke", "quick", "paper")
 SCALED = ("rounds", "tuning_rounds", "runs", "validation_runs")
@@ -42,7 +43,7 @@ def beyond() -> list[str]:
     Examples
     --------
     >>> beyond()
-    ['exploration', 'misspecification', 'tight-intervals']
+    ['exploration', 'misspecification', 'slates', 'tight-intervals']
     """
     return sorted(_names("beyond"))
 

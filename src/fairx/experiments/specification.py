@@ -2,95 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from fairx import rules, settings
-from fairx.compiled import changed, record
-from fairx.environments import Bernoulli
+from fairx import settings
 from fairx.merit import Custom, Merit
 
-from .names import choice, imported, text
+from .names import imported
+from .problem import Problem
 
-SETTINGS = ("mab", "linear", "well-specified")
 FIGURES = ("regret", "exposure", "sweep")
-
-
-@record
-class Problem(NamedTuple):
-    """A bandit problem made from a data set: classes are arms, labels are rewards.
-
-    Parameters
-    ----------
-    data
-        A name that `fairx.datasets.load` knows, or a path.
-    setting
-        "mab" (no contexts), "linear", or "well-specified" (linear, with the labels replaced by
-        their linear fit plus normal noise).
-    labels
-        How many of the columns are labels, for files that do not say.
-    validation
-        The share of the examples that hyper-parameters are tuned on.
-    dimension, bandwidth
-        Of the random Fourier features, see `fairx.features`.
-    noise_std
-        Of the well-specified variant. The paper prints N(0,0,1), which `figA6` reads as a variance of
-        0.1: a deviation of 0.316.
-    means
-        Of made-up arms that pay 1 or 0, in the place of data: then `data` is their name.
-    """
-
-    data: str = "yeast"
-    setting: str = "mab"
-    labels: int | None = None
-    validation: float = 0.2
-    dimension: int = 50
-    bandwidth: float | str = "median"
-    noise_std: float = 0.1
-    means: tuple[float, ...] | None = None
-
-    def checked(self) -> Problem:
-        """Refuse what no problem can be made of."""
-        text("data", self.data)
-        choice("setting", self.setting, SETTINGS)
-        rules.number("validation", self.validation, low=0, high=1)
-        rules.count("dimension", self.dimension)
-        rules.number("noise_std", self.noise_std, low=0)
-        found = self if self.means is None else self._made_up()
-        if self.bandwidth == "median":
-            return found
-        bandwidth = rules.positive('bandwidth, if not "median",', self.bandwidth)
-        return changed(found, bandwidth=bandwidth)
-
-    def _made_up(self) -> Problem:
-        means: Any = Bernoulli(self.means or ()).means
-        if self.setting != "mab":
-            rule = f"be of a problem without contexts, not of one that is {self.setting}"
-            raise rules.InvalidValue("means", f"{rule}: write setting = 'mab'")
-        name = f"means {', '.join(f'{mean:g}' for mean in means)}"
-        return changed(self, means=tuple(means.tolist()), data=name)
-
-    def described(self) -> dict[str, Any]:
-        """Return all settings by name, as JSON has them; no means where there are data.
-
-        Keys of rows are made of it: rows of before there were means keep theirs.
-        """
-        found = self._asdict() | {"means": list(self.means or ())}
-        return {name: value for name, value in found.items() if name != "means" or value}
-
-
-class MadeUp(NamedTuple):
-    """What a problem has in the place of a data set, where its means are given."""
-
-    means: tuple[float, ...]
-
-    @property
-    def checksum(self) -> str:
-        """The SHA-256 of the means."""
-        return hashlib.sha256(repr(self.means).encode()).hexdigest()
 
 
 class Entrant(NamedTuple):

@@ -13,8 +13,9 @@ from fairx.merit import Merit
 from fairx.version import __version__
 
 from . import problems
+from .problem import Problem
 from .sources import own_modules
-from .specification import Entrant, Experiment, Problem, built, described
+from .specification import Entrant, Experiment, built, described
 
 Row = dict[str, Any]
 # Added to the experiment's seed: tests must not have the numbers that settings were tuned with.
