@@ -8,14 +8,10 @@ from .answers import (
     Decision,
     Experiment,
     NewToken,
-    Placed,
-    PlaceDecision,
     Received,
     Reward,
     Rewarded,
     Shown,
-    Slate,
-    SlateDecision,
     Status,
     Token,
 )
@@ -23,6 +19,7 @@ from .audits import ArmRewards, Audit, Line, Moment, SampleRatio, Sensitivity
 from .awaiting import AsyncClient, AsyncHandle
 from .blocking import Client, Handle
 from .errors import Conflict, ServiceError
+from .slates import Placed, PlaceDecision, Slate, SlateDecision
 
 __all__ = [
     "Action",

@@ -9,8 +9,9 @@ from typing import Any, overload
 import numpy.typing as npt
 
 from .. import rules
-from .answers import Choice, Decision, Slate, SlateDecision
+from .answers import Choice, Decision
 from .call import Call, body, names, path, reading, reading_field
+from .slates import Slate, SlateDecision
 
 CHOICE, CHOICES = reading(Choice), reading_field("decisions", tuple[Choice, ...])
 SLATE = reading(Slate)

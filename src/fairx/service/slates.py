@@ -18,10 +18,10 @@ from fairx.store.slates import AskedSlate, RecordedSlate, slate_rows, stored_sla
 from fairx.store.writer import SLATES
 from fairx.types import Vector
 
-from .answers import DecidedSlate, Placed
 from .deciding import arms_of, array, check_running, digest_of, left_out_of, names_of
 from .requests import Decide
 from .runtime import Runtime
+from .slate_answers import DecidedSlate, Placed
 
 
 async def decide(runtime: Runtime, decider: Decider, asked: Decide) -> DecidedSlate:

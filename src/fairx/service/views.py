@@ -16,7 +16,7 @@ from fairx.store.settings import written
 from fairx.store.snapshots import Snapshot
 from fairx.store.tokens import valid_tokens
 
-from . import answers
+from . import answers, slate_answers
 from .access import Grant
 
 
@@ -42,7 +42,7 @@ def experiment(snapshot: Snapshot) -> answers.ExperimentOut:
 
 def decision(
     database: Database, snapshot: Snapshot, name: str
-) -> answers.DecisionOut | answers.SlateOut:
+) -> answers.DecisionOut | slate_answers.SlateOut:
     """Return a decision with all that came of it, of a slate place by place."""
     found = history(database, snapshot, name)
     answer = _slate(found) if found.places else _single(found)
@@ -61,16 +61,16 @@ def _single(found: History) -> answers.DecisionOut:
     )  # fmt: skip
 
 
-def _slate(found: History) -> answers.SlateOut:
+def _slate(found: History) -> slate_answers.SlateOut:
     made = found.decision
     places = [
-        answers.PlaceOut(
+        slate_answers.PlaceOut(
             place=each.place, arm=each.arm, weight=each.weight, propensity=each.propensity,
             **_outcome(each),
         )
         for each in found.places
     ]  # fmt: skip
-    return answers.SlateOut(made.id, made.time, made.snapshot, places, found.probabilities)
+    return slate_answers.SlateOut(made.id, made.time, made.snapshot, places, found.probabilities)
 
 
 def _outcome(found: History | PlaceHistory) -> dict[str, Any]:
