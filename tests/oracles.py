@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -134,3 +135,25 @@ def climbed_in_ellipsoid(
         length = np.sqrt(away @ precision @ away)
         parameter = estimate + (away if length <= radius else away * radius / length)
     return contexts @ parameter
+
+
+def fair_exposure(merits: Any, weights: Any) -> Any:
+    """Return the fair exposures of exact merits: saturate the tightest set of top arms, and go on."""
+    order = sorted(range(len(merits)), key=lambda arm: -merits[arm])
+    f = [merits[arm] for arm in order]
+    v = list(weights) + [0] * (len(f) - len(weights))
+    found: list[Any] = []
+    while (i := len(found)) < len(f):
+        ends = range(i + 1, len(f) + 1)
+        slope, end = min((Fraction(sum(v[i:m]), sum(f[i:m])), -m) for m in ends)
+        found += [slope * merit for merit in f[i:-end]]
+    out = np.empty(len(f))
+    out[order] = [float(exposure) for exposure in found]
+    return out
+
+
+def places_value(merit: Any, means: Any, weights: Any) -> float:
+    """Return what means promise on all places under their own fair exposures."""
+    merits = [Fraction(float(f)) for f in merits_of(merit, means)]
+    exposures = fair_exposure(merits, [Fraction(float(w)) for w in weights])
+    return float(exposures @ np.asarray(means))

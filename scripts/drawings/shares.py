@@ -9,6 +9,7 @@ import numpy as np
 
 import fairx
 from fairx import datasets, environments, fair_probabilities, simulate
+from fairx.slates import slate_propensities
 
 from .svg import WIDTH, Frame, Scale, across, bar, below, picture, stroke, text
 
@@ -74,6 +75,26 @@ def merit() -> str:
             parts.append(bar(x, y, width - 2, 22, kind))
             x += width
     return picture("Shares of exposure of three arms by six merit functions", 212, *parts)
+
+
+def slates() -> str:
+    """Draw the exposures of six arms on three places, by place, and what merit alone would give."""
+    means, weights = [0.9, 0.6, 0.5, 0.4, 0.3, 0.1], np.array([1, 0.63, 0.5])
+    exposures = fairx.fair_exposure(MERIT, means, weights)
+    table = slate_propensities(exposures, weights, np.random.default_rng(1)) * weights
+    due = weights.sum() * fair_probabilities(MERIT, means)
+    frame = Frame(Scale(0, 1.4, 76, WIDTH - 12), Scale(0, 6, 28, 208))
+    parts = [text(76, 14, "exposure by place: first, second, third", kind="strong")]
+    for arm, mean in enumerate(means):
+        y, x = frame.y(arm), 0.0
+        parts.append(text(68, y + 15, f"mean {mean}", "end"))
+        for part, kind in zip(table[arm], ("fair", "blue", "grey"), strict=True):
+            parts.append(bar(frame.x(x), y, frame.x(part) - frame.x(0), 22, kind))
+            x += part
+        parts.append(stroke(f"{frame.x(due[arm]):.1f} {y - 3:.1f}V{y + 25:.1f}", "ink"))
+    note = "line: in proportion to merit, more than the first place has"
+    parts.append(text(76, 226, note))
+    return picture("Exposures of six arms on three places, by place", 234, *parts)
 
 
 def policies() -> str:

@@ -24,24 +24,36 @@ VECTORS = 6  # how many vectors of working memory a search takes
 def deploy_capped(
     merit: Merit, state: Any, arms: Indices, passes: int, page: Page, work: Vector, out: Vector
 ) -> None:
-    """Write the fair exposures of the most optimistic means that are found.
+    """Write the fair exposures of the most optimistic means; count the step, and if it was proved."""
+    means = work[: len(arms)]
+    _, proved = optimistic_means(merit, state, arms, passes, page, work[len(arms) :], means)
+    page.steps[0] += 1.0
+    page.steps[1] += 1.0 if proved else 0.0
+    share_places(merit, means, page, out)
+
+
+@kernel
+def optimistic_means(
+    merit: Merit, state: Any, arms: Indices, passes: int, page: Page, work: Vector, means: Vector
+) -> tuple[float, bool]:
+    """Write the most optimistic means found; return their value, and whether it is proved the most.
 
     The search starts with all arms at the high end. Where it ends at what is not proved the best, it
     starts again from the optimum of one place, and the better end is taken: never below that optimum.
     """
     n = len(arms)
-    means, again = work[:n], work[n : 2 * n]
     for position in range(n):
         means[position] = state.high[arms[position]]
-    value, proved = climb_blocks(merit, state, arms, passes, page, work[2 * n :], means)
+    value, proved = climb_blocks(merit, state, arms, passes, page, work[n:], means)
     if not proved:
-        peak_means(merit, state, arms, passes, work[2 * n : 3 * n], again)
-        other, proved = climb_blocks(merit, state, arms, passes, page, work[2 * n :], again)
+        again = work[:n]
+        peak_means(merit, state, arms, passes, work[n : 2 * n], again)
+        other, proved = climb_blocks(merit, state, arms, passes, page, work[n:], again)
         if other > value:
-            means = again
-    page.steps[0] += 1.0
-    page.steps[1] += 1.0 if proved else 0.0
-    share_places(merit, means, page, out)
+            value = other
+            for position in range(n):
+                means[position] = again[position]
+    return value, proved
 
 
 @outlined

@@ -55,14 +55,39 @@ def draw_slate(exposures: npt.ArrayLike, weights: Any, rng: np.random.Generator)
     >>> slate.arms, slate.propensities.round(3), slate.exposures.round(3)
     (array([2, 1]), array([0.113, 0.577]), array([0.15 , 0.334, 0.273, 0.743]))
     """
+    page = _page_of(exposures, weights)
+    bits = rng.integers(2**64, dtype=np.uint64)
+    _ready()(page, page.exposures.size, bits, np.empty((0, 0)))
+    return Slate(page.shown, page.propensities, page.exposures)
+
+
+def slate_propensities(exposures: npt.ArrayLike, weights: Any, rng: np.random.Generator) -> Matrix:
+    """Return how likely each arm is at each place of the slate that `draw_slate` would draw.
+
+    Given the order of ties, and the bundles of more than 128 arms: `rng` draws those.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fairx.slates import slate_propensities
+    >>> slate_propensities([0.8, 0.4, 0.3], [1, 0.5], np.random.default_rng(1)).round(3)
+    array([[0.8  , 0.   ],
+           [0.067, 0.667],
+           [0.133, 0.333]])
+    """
+    page = _page_of(exposures, weights)
+    table = np.zeros((page.exposures.size, page.weights.size))
+    _ready()(page, page.exposures.size, rng.integers(2**64, dtype=np.uint64), table)
+    return table
+
+
+def _page_of(exposures: npt.ArrayLike, weights: Any) -> Page:
     found = rules.array("exposures", exposures, (None,))
     arms = rules.count("the number of exposures", found.size)
     page = new_page(place_weights(weights)[:arms], arms)
     check_exposures(found, page.weights)
     page.exposures[:] = found
-    bits = np.uint64(rng.integers(2**64, dtype=np.uint64))
-    _ready()(page, arms, bits)
-    return Slate(page.shown, page.propensities, found)
+    return page
 
 
 def check_exposures(exposures: Vector, weights: Vector) -> None:
@@ -81,16 +106,17 @@ def check_exposures(exposures: Vector, weights: Vector) -> None:
 
 
 @entry
-def draw_once(page, candidates, bits):  # type: ignore[no-untyped-def]
-    """Call the draw from Python."""
+def draw_once(page, candidates, bits, table):  # type: ignore[no-untyped-def]
+    """Call the draw from Python, and write its table if there is room."""
     draw(page, candidates, bits)
+    if len(table):
+        fill_propensities(page, candidates, table)
 
 
 @functools.cache
 def _ready() -> Any:
-    page = new_page(np.ones(1), 1)
-    run, _ = draw_once.ready((), lambda run, _: run(page, 1, np.uint64(0)))
-    return run
+    page, table = new_page(np.ones(1), 1), np.empty((1, 1))
+    return draw_once.ready((), lambda run, _: run(page, 1, np.uint64(0), table))[0]
 
 
 @kernel
@@ -174,12 +200,13 @@ def shuffle_equal_places(page: Page, places: int, bits: np.uint64) -> None:
 
 
 @kernel
-def fill_propensities(page: Page, candidates: int, rows: int, out: Matrix) -> None:
+def fill_propensities(page: Page, candidates: int, out: Matrix) -> None:
     """Write how likely each candidate was at each place of the last draw."""
-    places = min(len(page.weights), candidates)
-    for row in range(rows):
+    places, row = min(len(page.weights), candidates), 0
+    while page.bundles[row] < candidates:
         start, stop = page.bundles[page.rows[row]], page.bundles[page.rows[row] + 1]
         for i in range(start, stop):
             part = part_of(page, page.exposures, row, i)
             for place in range(places):
                 out[page.order[i], place] = part * page.table[row, place]
+        row += 1

@@ -9,6 +9,7 @@ import numpy as np
 from fairx import rules
 from fairx.types import Indices, Matrix, Vector
 
+LANES = 4  # places of a table that are taken together
 WHOLE = 128  # up to so many candidates each has a row of its own; above, some share one
 
 
@@ -103,7 +104,7 @@ def new_page(weights: Vector, arms: int, whole: int = WHOLE) -> Page:
         has=by_row[2],
         rich=np.zeros(k, np.int64),
         places=np.zeros(rows, np.int64),
-        table=np.zeros((rows, k)),
+        table=np.zeros((rows, -(-k // LANES) * LANES)),  # whole lanes, the last filled up
         shown=np.zeros(k, np.int64),
         propensities=np.zeros(k),
         steps=np.zeros(2),

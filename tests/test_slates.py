@@ -1,0 +1,414 @@
+"""Several places: fair exposures, draws that have them, exact propensities, optimism with caps."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import oracles
+import pytest
+from cases import CONVENTIONAL, FAIR, YEAST, contexts, name
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from strategies import means, merits
+
+from fairx import Affine, Exponential, FairXUCB, Uniform, fair_exposure, fair_probabilities
+from fairx.compiled import entry, interpreted
+from fairx.policies.base import inner_form
+from fairx.policies.capped_optimism import VECTORS
+from fairx.policies.exposing import deploy_slate, exposer_of
+from fairx.policies.optimism import Exact, empty_box, set_interval
+from fairx.slates import draw_slate, new_page, place_weights, slate_propensities
+from fairx.slates.drawing import draw, fill_propensities
+from fairx.slates.target import expose, pool, spread
+
+LOGARITHMIC = 1 / np.log2(np.arange(2, 12))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, 0.5, 0.6], "weights must be not increasing, not 0.6 after 0.5"),
+        ([1, -0.5], "weights must be at least 0, not -0.5"),
+        ([0, 0], "weights must be positive for the first place, not all 0"),
+        ([1, math.nan], "weights must be finite, not nan at"),
+        ([math.inf, 1], "weights must be finite, not inf at"),
+        ([], "weights must be at least one, not none"),
+        (0, "weights must be a whole number of at least 1, not 0"),
+        (True, "weights must be a whole number of at least 1, not True"),
+        (1.5, "weights must be a whole number of at least 1, not 1.5"),
+        ("3", "weights must"),
+        ([[1, 1]], "weights must have shape"),
+        (4, "weights must be at most one for each arm, not 4 for 3 arms"),
+        ([1, 1, 1, 0], "weights must be at most one for each arm, not 4 for 3 arms"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weights: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fair_exposure(Exponential(1), [0.1, 0.2, 0.3], weights)
+
+
+def test_a_number_of_places_stands_for_as_many_ones() -> None:
+    np.testing.assert_array_equal(place_weights(3), np.ones(3))
+    found = fair_exposure(Exponential(4), YEAST, 3)
+    np.testing.assert_array_equal(found, fair_exposure(Exponential(4), YEAST, [1, 1, 1]))
+
+
+@given(merits(), means())
+def test_one_place_has_the_bits_of_fair_probabilities(merit: Any, values: list[float]) -> None:
+    found = fair_exposure(merit, values, [1])
+    np.testing.assert_array_equal(found, fair_probabilities(merit, values))
+
+
+@st.composite
+def places(draw: Any, most: int) -> list[float]:
+    """Weights of 1 to `most` places: equal, falling, with ties, with zeros at the end."""
+    sizes = st.sampled_from([1.0, 1.0, 0.63, 0.5, 0.25, 1e-3, 0.0])
+    found = sorted(draw(st.lists(sizes, min_size=1, max_size=most)), reverse=True)
+    return found if found[0] > 0 else [1.0, *found[1:]]
+
+
+@st.composite
+def hard_problems(draw: Any) -> tuple[list[float], list[float]]:
+    """Logarithms of merits over 300 orders of magnitude, with zeros and ties; and weights."""
+    some = st.sampled_from([0.0, -1e-9, -0.7, -3.0, -50.0, -690.0, -math.inf])
+    any_one = st.one_of(some, st.floats(-690, 0))
+    logs = draw(st.lists(any_one, min_size=1, max_size=9))
+    return logs, draw(places(len(logs)))
+
+
+def exposures_of(logs: Any, weights: Any) -> Any:
+    found, page = np.array(logs, float), new_page(np.array(weights, float), len(logs))
+    out = np.empty(len(logs))
+    with np.errstate(all="ignore"):
+        expose(found, page, pool(found, page), out)
+    return out
+
+
+@settings(max_examples=150)
+@given(hard_problems())
+def test_exposures_are_those_of_exact_fractions(problem: Any) -> None:
+    logs, weights = problem
+    merits = [Fraction(math.exp(log)) if log > -math.inf else Fraction(0) for log in logs]
+    if sum(merits[i] > 0 for i in range(len(logs))) < sum(w > 0 for w in weights):
+        merits = [merit + Fraction(1, 10**400) for merit in merits]  # those with none are alike
+    exact = oracles.fair_exposure(merits, [Fraction(w) for w in weights])
+    np.testing.assert_allclose(exposures_of(logs, weights), exact, atol=2e-14, rtol=0)
+
+
+def test_merits_beyond_the_range_of_numbers_are_told_apart() -> None:
+    found = fair_exposure(Exponential(1000), [0.9, 0.10, 0.05, 0.0499], 2)
+    np.testing.assert_allclose(found, [1, 1, math.exp(-50), math.exp(-50.1)], rtol=1e-12)
+
+
+@given(hard_problems())
+def test_no_arm_can_have_more_for_its_merit_unless_another_with_less_has_less(problem: Any) -> None:
+    """Of two neighbours, exposure per merit falls only where the first ones fill their places."""
+    logs, weights = problem
+    found, order = exposures_of(logs, weights), np.argsort([-log for log in logs], kind="stable")
+    filled = np.cumsum(found[order])[: len(weights)] >= np.cumsum(weights) - 1e-12
+    for i in range(len(logs) - 1):
+        first, second = order[i], order[i + 1]
+        if logs[second] > -math.inf and not (i < len(weights) and filled[i]):
+            ratio = math.exp(logs[second] - logs[first])
+            assert found[second] == pytest.approx(found[first] * ratio, rel=1e-9, abs=1e-14)
+
+
+def test_probabilities_stand_for_merits() -> None:
+    page, out = new_page(LOGARITHMIC[:5], 14), np.empty(14)
+    for steepness in (1, 4, 10):
+        p = fair_probabilities(Exponential(steepness), YEAST)
+        spread(p, page, out)
+        exact = fair_exposure(Exponential(steepness), YEAST, LOGARITHMIC[:5])
+        np.testing.assert_allclose(out, exact, atol=1e-14)
+
+
+@np.errstate(all="ignore")
+def drawn(exposures: Any, weights: Any, bits: Any, whole: int = 128) -> tuple[Any, Any, Any]:
+    """Return the arms shown, their propensities, and those of all arms at all places."""
+    page = new_page(np.array(weights, float), len(exposures), whole)
+    page.exposures[:] = exposures
+    used = draw(page, len(exposures), np.uint64(bits))
+    table = np.zeros((len(exposures), len(weights)))
+    fill_propensities(page, len(exposures), table)
+    return page.shown[:used], page.propensities[:used], table
+
+
+@settings(max_examples=150)
+@example(([0.0], [1.0]), 0, 128)
+@example(([0.0, -math.inf, -math.inf], [1.0, 0.0]), 5, 1)
+@given(hard_problems(), st.integers(0, 2**64 - 1), st.sampled_from([1, 128]))
+def test_propensities_have_the_exposures_exactly(problem: Any, bits: int, whole: int) -> None:
+    logs, weights = problem
+    exposures = exposures_of(logs, weights)
+    shown, propensities, table = drawn(exposures, weights, bits, whole)
+    np.testing.assert_allclose(table @ weights, exposures, atol=1e-13)
+    np.testing.assert_allclose(table.sum(0), 1.0, atol=1e-13)
+    assert table.min() >= -1e-15
+    assert table.sum(1).max() <= 1 + 1e-13
+    assert len({*shown.tolist()}) == len(weights)
+    np.testing.assert_array_equal(table[shown, np.arange(len(weights))], propensities)
+    assert propensities.min() > 0
+
+
+@pytest.mark.parametrize(("arms", "k"), [(200, 3), (300, 10), (131, 32), (1000, 10)])
+@pytest.mark.parametrize("steepness", [0.0, 4.0, 40.0])
+def test_bundles_have_the_exposures_exactly(arms: int, k: int, steepness: float) -> None:
+    rng = np.random.default_rng(arms + k)
+    weights = np.append(LOGARITHMIC, np.full(22, 0.2))[:k]
+    exposures = fair_exposure(Exponential(steepness), rng.random(arms), weights)
+    shown, propensities, table = drawn(exposures, weights, 7)
+    np.testing.assert_allclose(table @ weights, exposures, atol=1e-13)
+    np.testing.assert_allclose(table.sum(0), 1.0, atol=1e-13)
+    np.testing.assert_array_equal(table[shown, np.arange(k)], propensities)
+    assert np.unique(shown).size == k
+
+
+def test_fewer_candidates_than_places_use_the_first() -> None:
+    slate = draw_slate([1.0, 0.5], [1, 0.5, 0.2], np.random.default_rng(0))
+    np.testing.assert_array_equal(slate.arms, [0, 1])
+    np.testing.assert_array_equal(slate.propensities, [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("exposures", "message"),
+    [
+        ([1.2, 0.3], "exposures must be at most 1 for 1 arms together, not 1.2"),
+        ([0.5, 0.5], "exposures must have the sum of the weights, 1.5, not 1"),
+        ([1.6, -0.1], "exposures must be at least 0, not -0.1"),
+    ],
+)
+def test_exposures_that_no_ranking_has_are_refused(exposures: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        draw_slate(exposures, [1, 0.5], np.random.default_rng(0))
+
+
+@entry
+def draw_many(page, candidates, bits, counts, expected, together, table):  # type: ignore[no-untyped-def]
+    """Draw once for each of `bits`: count places and pairs, and add up propensities."""
+    for i in range(len(bits)):
+        used = draw(page, candidates, bits[i])
+        fill_propensities(page, candidates, table)
+        for position in range(candidates):
+            for place in range(used):
+                expected[position, place] += table[position, place]
+        for place in range(used):
+            counts[page.shown[place], place] += 1
+            for other in range(used):
+                together[page.shown[place], page.shown[other]] += 1
+
+
+def many_draws(exposures: Any, weights: Any, rounds: int, whole: int = 128) -> tuple[Any, ...]:
+    """Return counts by arm and place, what is expected of them, and counts of pairs."""
+    n, k = len(exposures), len(weights)
+    page = new_page(np.array(weights, float), n, whole)
+    page.exposures[:] = exposures
+    bits = np.random.default_rng(1).integers(2**64, size=rounds, dtype=np.uint64)
+    counts, expected, together = np.zeros((n, k)), np.zeros((n, k)), np.zeros((n, n))
+    rest = (counts, expected, together, np.zeros((n, k)))
+    run, _ = draw_many.ready((), lambda run, _: run(page, n, bits[:0], *rest))
+    run(page, n, bits, *rest)
+    return counts, expected, together
+
+
+@pytest.mark.parametrize("whole", [1, 128])
+@pytest.mark.parametrize("weights", [LOGARITHMIC[:3], np.ones(3), np.array([1.0, 0.5, 0.5, 0.0])])
+def test_frequencies_are_the_propensities(weights: Any, whole: int) -> None:
+    """By chi-square, at a chance of 1e-6: given its order a draw is a multinomial at each place."""
+    exposures = fair_exposure(Exponential(4), np.linspace(0, 1, 30), weights)
+    rounds = 300 if interpreted() else 100_000
+    counts, expected, _ = many_draws(exposures, weights, rounds, whole)
+    for place in range(len(weights)):
+        seen, meant = counts[:, place], expected[:, place]
+        common = meant >= 5
+        seen = np.append(seen[common], seen[~common].sum())
+        meant = np.append(meant[common], meant[~common].sum())
+        seen, meant = seen[meant > 0], meant[meant > 0]
+        statistic = ((seen - meant) ** 2 / meant).sum()
+        assert statistic < stats.chi2.isf(1e-6, len(meant) - 1)
+
+
+compiled_alone = pytest.mark.skipif(interpreted(), reason="takes 100,000 draws")
+
+
+@compiled_alone
+@pytest.mark.parametrize(("arms", "whole"), [(14, 128), (30, 1)])
+def test_no_pair_is_kept_apart(arms: int, whole: int) -> None:
+    """If swaps were with the nearest alone, 22 of the 91 pairs of yeast would never be shown together."""
+    means = YEAST if arms == 14 else np.linspace(0, 0.75, 30)
+    exposures = fair_exposure(Exponential(4), means, 3)
+    _, _, together = many_draws(exposures, np.ones(3), 200_000, whole)
+    assert together[~np.eye(arms, dtype=bool)].min() > 0
+
+
+def test_near_equal_arms_have_near_equal_places() -> None:
+    """Of two arms of yeast 1 % apart, swaps with the nearest alone show one 58 %, the other 90 %."""
+    means, weights = np.append(YEAST, YEAST[11] * 0.99), LOGARITHMIC[:3]
+    exposures = fair_exposure(Exponential(4), means, weights)
+    table = slate_propensities(exposures, weights, np.random.default_rng(0))
+    a, b = table[11], table[14]
+    assert exposures[14] == pytest.approx(exposures[11], rel=0.04)
+    np.testing.assert_allclose(a, b, atol=0.06)
+    assert a.sum() == pytest.approx(b.sum(), abs=0.04)
+
+
+def test_equal_arms_are_treated_alike_on_the_whole() -> None:
+    """Their order is drawn: given it their places differ, on average they do not."""
+    rng, found = np.random.default_rng(0), np.zeros((4, 2))
+    rounds = 400
+    for _ in range(rounds):
+        found += slate_propensities(np.full(4, 0.375), [1, 0.5], rng)
+    np.testing.assert_allclose(found / rounds, 0.25, atol=0.05)
+
+
+def test_a_slate_follows_from_its_generator() -> None:
+    exposures = fair_exposure(Exponential(2), YEAST, [1, 0.5, 0.5])
+    one, two = (draw_slate(exposures, [1, 0.5, 0.5], np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(one.arms, two.arms)
+    np.testing.assert_array_equal(one.propensities, two.propensities)
+
+
+@pytest.mark.skipif(interpreted(), reason="compares with compiled code")
+@pytest.mark.parametrize("arms", [5, 14, 300])
+def test_compiled_slates_have_the_bits_of_interpreted_ones(arms: int) -> None:
+    rng, weights = np.random.default_rng(arms), LOGARITHMIC[:5]
+    exposures = fair_exposure(Exponential(5), rng.random(arms), weights)
+    for seed in range(5):
+        table = slate_propensities(exposures, weights, np.random.default_rng(seed))
+        slate = draw_slate(exposures, weights, np.random.default_rng(seed))
+        bits = np.random.default_rng(seed).integers(2**64, dtype=np.uint64)
+        shown, propensities, plain = drawn(exposures, weights, bits)
+        np.testing.assert_array_equal(slate.arms, shown)
+        np.testing.assert_array_equal(slate.propensities, propensities)
+        np.testing.assert_array_equal(table, plain)
+
+
+def filled_box(merit: Any, low: Any, high: Any) -> Any:
+    state = empty_box(len(low))
+    with np.errstate(all="ignore"):
+        for arm in range(len(low)):
+            state.pulls[arm], state.reward_sums[arm] = 1.0, (low[arm] + high[arm]) / 2
+            set_interval(state, arm, low[arm], high[arm], merit)
+    return state
+
+
+@np.errstate(all="ignore")
+def optimistic(merit: Any, low: Any, high: Any, weights: Any) -> tuple[Any, bool]:
+    """Return the means that the solver finds, and whether it proved them the best."""
+    n, page, state = len(low), new_page(weights, len(low)), filled_box(merit, low, high)
+    work, out = np.empty(VECTORS * n), np.empty(n)
+    Exact().deploy_on_places(merit, state, np.arange(n), page, work, out)
+    np.testing.assert_array_equal(out, fair_exposure(merit, work[:n], weights))
+    return work[:n].copy(), page.steps[1] == 1.0
+
+
+def value(merit: Any, means: Any, weights: Any) -> float:
+    return float(fair_exposure(merit, means, weights) @ means)
+
+
+def test_optimism_about_two_places_is_not_that_about_one() -> None:
+    low, high = np.array([1.0, 0, 0]), np.array([1.0, 0.2, 0.2])
+    means, proved = optimistic(Exponential(10), low, high, np.ones(2))
+    np.testing.assert_array_equal(means, high)
+    assert proved
+    assert value(Exponential(10), means, np.ones(2)) == pytest.approx(1.2)
+    one, _ = optimistic(Exponential(10), low, high, np.ones(1))
+    np.testing.assert_array_equal(one, low)
+
+
+def random_box(rng: Any, arms: int) -> tuple[Any, Any]:
+    centre, half = rng.random(arms), rng.random() / np.sqrt(rng.integers(1, 60, arms))
+    return np.maximum(centre - half, 0), np.minimum(centre + half, 1)
+
+
+@pytest.mark.parametrize("merit", [Exponential(2), Exponential(10), Affine(10, 0.05)], ids=str)
+@pytest.mark.parametrize("k", [2, 3])
+def test_capped_optimism_against_all_corners(merit: Any, k: int) -> None:
+    rng, lost = np.random.default_rng(k), []
+    for trial in range(8):
+        low, high = random_box(rng, 5)
+        weights = LOGARITHMIC[:k] if trial % 2 else np.ones(k)
+        corners = itertools.product(*zip(low, high, strict=True))
+        best = max(value(merit, np.array(m), weights) for m in corners)
+        means, proved = optimistic(merit, low, high, weights)
+        one, _ = optimistic(merit, low, high, np.ones(1))
+        found = value(merit, means, weights)
+        assert found >= value(merit, one, weights) - 1e-12
+        assert not proved or found > best - 1e-9
+        assert value(merit, means, weights) == pytest.approx(
+            oracles.places_value(merit, means, weights), abs=1e-12
+        )
+        lost.append(best - found)
+    assert np.mean(np.array(lost) > 1e-9) <= 0.25
+
+
+@pytest.mark.parametrize("policy", [*FAIR[:7], *CONVENTIONAL], ids=name)
+def test_every_policy_has_exposures_that_a_ranking_has(policy: Any) -> None:
+    features, rng, weights = contexts()[0], np.random.default_rng(0), np.array([1, 0.6, 0.6])
+    state = policy.start(4, 5)
+    for _ in range(6):
+        found = exposed(policy, state, features, weights, rng)
+        slate = draw_slate(found, weights, rng)  # it refuses what no ranking has
+        for arm in slate.arms:
+            observe_interpreted(policy, state, int(arm), features[arm], float(rng.random() < 0.5))
+    one = exposed(policy, state, features, np.ones(1), np.random.default_rng(2))
+    alone, (normals, work) = np.empty(4), policy.needs(4, 5)
+    numbers = np.random.default_rng(2).standard_normal(normals)
+    policy.propose(state, np.arange(4), features, numbers, np.empty(work), alone)
+    np.testing.assert_allclose(one, alone, atol=1e-13)
+
+
+@np.errstate(all="ignore")
+def exposed(policy: Any, state: Any, features: Any, weights: Any, rng: Any) -> Any:
+    """Return exposures, interpreted."""
+    (normals, work), out = policy.needs(4, 5), np.empty(4)
+    rest = rng.standard_normal(normals), np.empty(work), new_page(weights, 4), out
+    exposer_of(policy).expose_arms(policy, state, np.arange(4), features, *rest)
+    return out
+
+
+@np.errstate(all="ignore")
+def observe_interpreted(policy: Any, state: Any, arm: int, context: Any, reward: float) -> None:
+    policy.absorb(state, arm, context, reward, np.empty(policy.needs(4, 5)[1]))
+
+
+@pytest.mark.skipif(interpreted(), reason="compares with compiled code")
+@pytest.mark.parametrize("policy", [FAIR[0], FAIR[2], CONVENTIONAL[2]], ids=name)
+def test_compiled_exposures_have_the_bits_of_interpreted_ones(policy: Any) -> None:
+    features, rng, weights = contexts()[0], np.random.default_rng(0), np.array([1, 0.6, 0.6])
+    state = policy.start(4, 5)
+    for seed in range(12):
+        observe_interpreted(policy, state, seed % 4, features[0], rng.random())
+        draws = (np.random.default_rng(seed) for _ in range(2))
+        plain = exposed(policy, state, features, weights, next(draws))
+        found = deploy_slate(policy, state, np.arange(4), features, weights, next(draws))
+        np.testing.assert_array_equal(found, plain)
+
+
+def test_conventional_policies_rank_by_score() -> None:
+    ucb, _, eg = CONVENTIONAL[:3]
+    for policy, expected in ((ucb, [0.5, 1, 0, 0]), (eg, [0.4875, 0.9375, 0.0375, 0.0375])):
+        state, none = policy.start(4, 0), np.empty((4, 0))
+        for arm, reward in enumerate([0.8, 0.9, 0.7, 0.1]):
+            observe_interpreted(policy, state, arm, none[0], reward)
+        found = exposed(policy, state, none, np.array([1, 0.5]), np.random.default_rng(0))
+        np.testing.assert_allclose(found, expected, atol=1e-15)
+
+
+def test_arms_that_were_never_pulled_are_shown_first() -> None:
+    policy = FairXUCB(Exponential(4), width=0.1)
+    state, none = policy.start(4, 0), np.empty((4, 0))
+    for arm, reward in ((0, 0.2), (2, 0.9)):
+        observe_interpreted(policy, state, arm, none[0], reward)
+    found = exposed(policy, state, none, np.array([1, 0.5, 0.25]), np.random.default_rng(0))
+    np.testing.assert_array_equal(found, [0, 1, 0.25, 0.5])
+
+
+def test_a_policy_of_others_stands_on_its_probabilities() -> None:
+    assert type(exposer_of(inner_form(Uniform()))).__name__ == "ByProbability"
+    assert type(exposer_of(FAIR[0])).__name__ == "ByItself"
+    assert exposer_of(CONVENTIONAL[2]).epsilon == 0.1
