@@ -88,7 +88,7 @@ def audit(
     if "place" in found.columns:
         raise ValueError(
             "the log must have one arm for each decision, not slates (its column 'place'): "
-            "an audit of slates is not there yet"
+            "use fairx.auditing.slates.audit_slates"
         )
     tables = prepared(found, float(late))
     sums = log_sums(tables)
