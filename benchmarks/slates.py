@@ -65,10 +65,12 @@ def run_exact(problems: int = 10_000) -> None:
         weights = np.sort(weights)[::-1].copy()
         page, table = new_page(weights, n), np.zeros((n, k))
         run(page, logs, rng.integers(2**64, dtype=np.uint64), table)
-        bundled += n > page.rows.size
+        bundled += n > page.order.size
         found = abs(table @ weights - page.exposures).max(), abs(table.sum(0) - 1).max()
         worst = np.maximum(worst, [*found, -table.min()])
-    print(f"\nExactness: {problems:,} random problems, {bundled:,} of them with bundles\n")
+    print(
+        f"\nExactness: {problems:,} random problems, {bundled:,} of them with rows that are shared\n"
+    )
     off, columns, below = worst
     print(f"  table @ weights - target {off:.1e}, columns - 1 {columns:.1e}, below 0 {below:.1e}")
     print_bars([Bar("marginals / 1e-12", max(worst) / 1e-12, at_most=1)])

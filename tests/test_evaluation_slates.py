@@ -20,9 +20,7 @@ MEANS = np.array([0.2, 0.3, 0.4, 0.5, 0.7])
 BY_PLACE = MEANS[:, None] * np.array([1.0, 0.8, 0.5])  # a reward depends on arm and place
 SHIFTS = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
 LOGGING = np.array([[SHIFTS[(arm - place) % ARMS] for place in range(3)] for arm in range(ARMS)])
-TARGET = slate_propensities(
-    fair_exposure(Exponential(2), MEANS, WEIGHTS), WEIGHTS, np.random.default_rng(0)
-)
+TARGET = slate_propensities(fair_exposure(Exponential(2), MEANS, WEIGHTS), WEIGHTS)
 TRUTH = float((TARGET * BY_PLACE).sum())
 LOGS, ROWS, ERROR = 300, 400, 1e-4
 LEAST = stats.binom.ppf(ERROR, LOGS, 0.935)

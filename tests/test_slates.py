@@ -146,6 +146,7 @@ def test_propensities_have_the_exposures_exactly(problem: Any, bits: int, whole:
     logs, weights = problem
     exposures = exposures_of(logs, weights)
     shown, propensities, table = drawn(exposures, weights, bits, whole)
+    np.testing.assert_array_equal(table, drawn(exposures, weights, 3, whole)[2])  # IPS has no bias
     np.testing.assert_allclose(table @ weights, exposures, atol=1e-13)
     np.testing.assert_allclose(table.sum(0), 1.0, atol=1e-13)
     assert table.min() >= -1e-15
@@ -157,11 +158,14 @@ def test_propensities_have_the_exposures_exactly(problem: Any, bits: int, whole:
 
 @pytest.mark.parametrize(("arms", "k"), [(200, 3), (300, 10), (131, 32), (1000, 10)])
 @pytest.mark.parametrize("steepness", [0.0, 4.0, 40.0])
-def test_bundles_have_the_exposures_exactly(arms: int, k: int, steepness: float) -> None:
+def test_rows_that_are_shared_have_the_exposures_exactly(
+    arms: int, k: int, steepness: float
+) -> None:
     rng = np.random.default_rng(arms + k)
     weights = np.append(LOGARITHMIC, np.full(22, 0.2))[:k]
     exposures = fair_exposure(Exponential(steepness), rng.random(arms), weights)
     shown, propensities, table = drawn(exposures, weights, 7)
+    np.testing.assert_array_equal(table, drawn(exposures, weights, 8)[2])
     np.testing.assert_allclose(table @ weights, exposures, atol=1e-13)
     np.testing.assert_allclose(table.sum(0), 1.0, atol=1e-13)
     np.testing.assert_array_equal(table[shown, np.arange(k)], propensities)
@@ -249,20 +253,41 @@ def test_near_equal_arms_have_near_equal_places() -> None:
     """Of two arms of yeast 1 % apart, swaps with the nearest alone show one 58 %, the other 90 %."""
     means, weights = np.append(YEAST, YEAST[11] * 0.99), LOGARITHMIC[:3]
     exposures = fair_exposure(Exponential(4), means, weights)
-    table = slate_propensities(exposures, weights, np.random.default_rng(0))
+    table = slate_propensities(exposures, weights)
     a, b = table[11], table[14]
     assert exposures[14] == pytest.approx(exposures[11], rel=0.04)
     np.testing.assert_allclose(a, b, atol=0.06)
     assert a.sum() == pytest.approx(b.sum(), abs=0.04)
 
 
-def test_equal_arms_are_treated_alike_on_the_whole() -> None:
-    """Their order is drawn: given it their places differ, on average they do not."""
-    rng, found = np.random.default_rng(0), np.zeros((4, 2))
-    rounds = 400
-    for _ in range(rounds):
-        found += slate_propensities(np.full(4, 0.375), [1, 0.5], rng)
-    np.testing.assert_allclose(found / rounds, 0.25, atol=0.05)
+@pytest.mark.parametrize("arms", [3, 5, 129])
+def test_equal_arms_have_equal_chances(arms: int) -> None:
+    """Their order is drawn, each as likely as another: a propensity is the average over all orders."""
+    weights = [1, 0.63, 0.5]
+    table = slate_propensities(np.full(arms, sum(weights) / arms), weights)
+    np.testing.assert_allclose(table, 1 / arms, rtol=1e-12)
+
+
+@compiled_alone
+@pytest.mark.parametrize(("arms", "whole"), [(3, 128), (5, 128), (40, 1)])
+def test_equal_arms_are_seen_alike(arms: int, whole: int) -> None:
+    counts, expected, together = many_draws(
+        np.full(arms, 2.13 / arms), [1, 0.63, 0.5], 100_000, whole
+    )
+    statistic = ((counts - expected) ** 2 / expected).sum(0)
+    assert (statistic < stats.chi2.isf(1e-6, arms - 1)).all()
+    assert together[~np.eye(arms, dtype=bool)].min() > 0
+
+
+def test_weights_of_inverse_propensity_have_the_mean_1() -> None:
+    """Two arms tie: before their chances were averaged, 1 / propensity of one place had the mean 0.5."""
+    exposures = fair_exposure(Exponential(1), [0.5, 0.5, 1, 0.3], [1, 0.63, 0.5, 0.1])
+    counts, table = np.zeros((4, 4)), slate_propensities(exposures, [1, 0.63, 0.5, 0.1])
+    for bits in range(2000):
+        shown, propensities, _ = drawn(exposures, [1, 0.63, 0.5, 0.1], bits)
+        counts[shown, np.arange(4)] += 1 / propensities
+    deviation = np.sqrt((1 / table[table > 0] - 1) / 2000)
+    assert (abs(counts[table > 0] / 2000 - 1) < 5.5 * deviation).all()
 
 
 def test_a_slate_follows_from_its_generator() -> None:
@@ -278,7 +303,7 @@ def test_compiled_slates_have_the_bits_of_interpreted_ones(arms: int) -> None:
     rng, weights = np.random.default_rng(arms), LOGARITHMIC[:5]
     exposures = fair_exposure(Exponential(5), rng.random(arms), weights)
     for seed in range(5):
-        table = slate_propensities(exposures, weights, np.random.default_rng(seed))
+        table = slate_propensities(exposures, weights)
         slate = draw_slate(exposures, weights, np.random.default_rng(seed))
         bits = np.random.default_rng(seed).integers(2**64, dtype=np.uint64)
         shown, propensities, plain = drawn(exposures, weights, bits)

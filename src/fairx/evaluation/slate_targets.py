@@ -68,7 +68,7 @@ def _given(values: Vector, log: LoggedSlates) -> SlateTarget:
 
 
 class Drawn(NamedTuple):
-    """Pages that are drawn from exposures, averaged over what is drawn before places are."""
+    """Pages that are drawn from exposures, averaged over draws of the policy's own."""
 
     exposer: Exposer
     draws: int
@@ -108,7 +108,7 @@ class Drawn(NamedTuple):
         rng = np.random.default_rng([self.seed, *words])
         for _ in range(self.draws):
             exposures = self.exposer(arms, rows, used, rng)
-            out[there, : used.size] += slate_propensities(exposures, used, rng)
+            out[there, : used.size] += slate_propensities(exposures, used)
         return out / self.draws
 
 

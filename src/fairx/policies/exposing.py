@@ -100,11 +100,21 @@ class ByItself(NamedTuple):
 
 def exposer_of(policy: Any) -> Any:
     """Return how the inner form of a policy comes by exposures."""
-    if hasattr(policy, "propose_slate"):
+    if _knows_of(policy, "propose_slate"):
         return ByItself()
-    if hasattr(policy, "score_arms"):
+    if _knows_of(policy, "score_arms"):
         return ByScore(getattr(policy, "epsilon", 0.0))
     return ByProbability()
+
+
+def _knows_of(policy: Any, method: str) -> bool:
+    """Tell whether a policy has a method, and no subclass has overridden `propose` since."""
+    for kind in type(policy).__mro__:
+        if method in vars(kind):
+            return True
+        if "propose" in vars(kind):
+            return False
+    return False
 
 
 @entry

@@ -37,7 +37,7 @@ def play_slates(  # type: ignore[no-untyped-def]
         exposer.expose_arms(policy, state, arms, contexts, normals, tally.work, page, exposures)
         bits = word(keys.choice[1], t)
         places = draw(page, n, bits)
-        if world.key(example, t) != last or slates.loose[0]:
+        if world.key(example, t) != last:
             world.fill_means(example, means)  # before the rewards, which may change them
             last, ahead = world.key(example, t), judge_slate(slates, judge, means, places, bits)
         earned = 0.0

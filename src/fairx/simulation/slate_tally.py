@@ -30,7 +30,6 @@ class SlateTally(NamedTuple):
     best: Matrix  # by number of places, less 1: the chances of those, the largest first
     looks: Matrix  # by position, of the page shown and of the fair one: how often it is looked at
     alike: bool  # whether places are looked at as much as they weigh: looks are exposures
-    loose: Indices  # whether the propensities of the fair page depend on more than its exposures
     clicks: Clicks
     noise: Vector
 
@@ -50,7 +49,6 @@ def new_slate_tally(places: Places, arms: int, dimension: int) -> SlateTally:
         best=best,
         looks=np.zeros((2, arms)),
         alike=bool(np.array_equal(chances, places.weights)),
-        loose=np.zeros(1, np.int64),
         clicks=no_clicks(arms, dimension),
         noise=np.empty(BLOCK * k),
     )
@@ -60,18 +58,12 @@ def new_slate_tally(places: Places, arms: int, dimension: int) -> SlateTally:
 def judge_slate(
     slates: SlateTally, judge: Merit, means: Vector, places: int, bits: np.uint64
 ) -> float:
-    """Write the fair exposures, and looks; return what the best ranking earns more.
-
-    The propensities of the fair page follow from its exposures, but for ties and bundles: where there
-    are any, it is drawn as the page shown is.
-    """
+    """Write the fair exposures, and looks; return what the best ranking earns more."""
     n, page = len(means), slates.fair
     fair = page.exposures[:n]
     share_places(judge, means, page, fair)
-    slates.loose[0] = 0
     if not slates.alike:
         draw(page, n, bits)
-        slates.loose[0] = has_ties(page, n)
         fill_propensities(page, n, slates.table)
     count_looks(slates, fair, places, slates.looks[1])
     pick_top(means, page.top, places)
@@ -81,18 +73,6 @@ def judge_slate(
     for i in range(n):
         ahead -= slates.looks[1, i] * means[i]
     return ahead
-
-
-@kernel
-def has_ties(page: Page, candidates: int) -> int:
-    """Tell whether a page has bundles, or candidates of one exposure, whose order is drawn."""
-    if candidates > len(page.rows):
-        return 1
-    found = 0
-    for row in range(1, candidates):
-        if page.wants[row] == page.wants[row - 1]:
-            found = 1
-    return found
 
 
 @kernel

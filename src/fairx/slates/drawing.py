@@ -13,14 +13,11 @@ from fairx.compiled import entry, kernel
 from fairx.numerics.streams import unit, word
 from fairx.types import Indices, Matrix, Vector
 
-from .bundling import bundle
 from .places import Page, new_page, place_weights
+from .rows import arrange, last_alike, part_of, pool_ties
 from .swaps import rank
 
-PICKS, SHUFFLES = (
-    3 << 40,
-    4 << 40,
-)  # where the numbers begin that pick of bundles, and shuffle places
+SHUFFLES = 3 << 40  # where the numbers begin that shuffle places
 NEAR = 1e-9  # exposures that a policy has just computed
 
 
@@ -61,23 +58,20 @@ def draw_slate(exposures: npt.ArrayLike, weights: Any, rng: np.random.Generator)
     return Slate(page.shown, page.propensities, page.exposures)
 
 
-def slate_propensities(exposures: npt.ArrayLike, weights: Any, rng: np.random.Generator) -> Matrix:
-    """Return how likely each arm is at each place of the slate that `draw_slate` would draw.
-
-    Given the order of ties, and the bundles of more than 128 arms: `rng` draws those.
+def slate_propensities(exposures: npt.ArrayLike, weights: Any) -> Matrix:
+    """Return how likely each arm is at each place of a slate that `draw_slate` draws.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from fairx.slates import slate_propensities
-    >>> slate_propensities([0.8, 0.4, 0.3], [1, 0.5], np.random.default_rng(1)).round(3)
+    >>> slate_propensities([0.8, 0.4, 0.3], [1, 0.5]).round(3)
     array([[0.8  , 0.   ],
            [0.067, 0.667],
            [0.133, 0.333]])
     """
     page = _page_of(exposures, weights)
     table = np.zeros((page.exposures.size, page.weights.size))
-    _ready()(page, page.exposures.size, rng.integers(2**64, dtype=np.uint64), table)
+    _ready()(page, page.exposures.size, np.uint64(0), table)
     return table
 
 
@@ -123,53 +117,22 @@ def _ready() -> Any:
 def draw(page: Page, candidates: int, bits: np.uint64) -> int:
     """Draw a slate of the first `candidates` exposures of a page; return how many places it has.
 
-    Writes `page.shown`, the positions of the candidates by place, and `page.propensities`: given the
-    order of ties and the bundles, which are drawn too. All follow from `bits`.
+    Writes `page.shown`, the positions of the candidates by place, and `page.propensities`, which follow
+    from the exposures and weights alone. All else follows from `bits`.
     """
     exposures = page.exposures[:candidates]
     places = min(len(page.weights), candidates)
-    rows = bundle(page, exposures, places, bits)
+    rows = arrange(page, exposures, places, bits)
     rank(page, rows, places, bits)
+    pool_ties(page, rows)
     pool_equal_places(page, rows, places)
     for row in range(rows):
-        if page.places[row] < places:
-            show(page, exposures, row, unit(word(bits, PICKS + row)))
+        place, shown = page.places[row], page.order[row]
+        if place < places:
+            page.shown[place] = shown
+            page.propensities[place] = page.table[row, place] * part_of(page, exposures, shown, row)
     shuffle_equal_places(page, places, bits)
     return places
-
-
-@kernel
-def show(page: Page, exposures: Vector, row: int, uniform: float) -> None:
-    """Show one candidate of the bundle of a row, at the place of the row."""
-    start, stop = page.bundles[page.rows[row]], page.bundles[page.rows[row] + 1]
-    place, chosen, reached = page.places[row], start, exposures[page.order[start]]
-    while chosen + 1 < stop and reached <= uniform * page.wants[row]:
-        chosen += 1
-        reached += exposures[page.order[chosen]]
-    while chosen > start and exposures[page.order[chosen]] == 0.0:
-        chosen -= 1  # none of those without exposure that end a bundle, where rounding leads there
-    page.shown[place] = page.order[chosen]
-    page.propensities[place] = page.table[row, place] * part_of(page, exposures, row, chosen)
-
-
-@kernel
-def part_of(page: Page, exposures: Vector, row: int, i: int) -> float:
-    """Return how likely candidate `i` of the order is shown, given that its row is."""
-    bundle_of = page.rows[row]
-    if page.bundles[bundle_of + 1] - page.bundles[bundle_of] == 1:
-        return 1.0
-    if page.wants[row] > 0.0:
-        return exposures[page.order[i]] / page.wants[row]  # type: ignore[no-any-return]
-    return 1.0 if i == page.bundles[bundle_of] else 0.0
-
-
-@kernel
-def last_equal(page: Page, place: int, places: int) -> int:
-    """Return the first place after `place` that has another weight."""
-    stop = place + 1
-    while stop < places and page.weights[stop] == page.weights[place]:
-        stop += 1
-    return stop
 
 
 @kernel
@@ -177,7 +140,7 @@ def pool_equal_places(page: Page, rows: int, places: int) -> None:
     """Make each row as likely at all places of one weight: they are shuffled."""
     place = 0
     while place < places:
-        stop = last_equal(page, place, places)
+        stop = last_alike(page.weights, place, places)
         for row in range(rows if stop > place + 1 else 0):
             total = 0.0
             for i in range(place, stop):
@@ -192,7 +155,7 @@ def shuffle_equal_places(page: Page, places: int, bits: np.uint64) -> None:
     """Shuffle what is shown at places of one weight."""
     shown, chances = page.shown, page.propensities
     for place in range(places - 1):
-        stop = last_equal(page, place, places)
+        stop = last_alike(page.weights, place, places)
         if stop > place + 1:
             other = place + int(unit(word(bits, SHUFFLES + place)) * (stop - place))
             shown[place], shown[other] = shown[other], shown[place]
@@ -201,12 +164,14 @@ def shuffle_equal_places(page: Page, places: int, bits: np.uint64) -> None:
 
 @kernel
 def fill_propensities(page: Page, candidates: int, out: Matrix) -> None:
-    """Write how likely each candidate was at each place of the last draw."""
-    places, row = min(len(page.weights), candidates), 0
-    while page.bundles[row] < candidates:
-        start, stop = page.bundles[page.rows[row]], page.bundles[page.rows[row] + 1]
-        for i in range(start, stop):
-            part = part_of(page, page.exposures, row, i)
+    """Write how likely each candidate is at each place of the last draw."""
+    exposures, alone = page.exposures[:candidates], int(page.others[0])
+    places = min(len(page.weights), candidates)
+    if alone < candidates:
+        for i in range(candidates):
+            part = part_of(page, exposures, i, alone)
             for place in range(places):
-                out[page.order[i], place] = part * page.table[row, place]
-        row += 1
+                out[i, place] = part * page.table[alone, place]
+    for row in range(alone):
+        for place in range(places):
+            out[page.order[row], place] = page.table[row, place]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
+from fairx.compiled import kernel
 from fairx.types import Indices, Matrix, Vector
 
 LANES = 4  # places of a table that are taken together
@@ -25,10 +26,11 @@ class Page(NamedTuple):
     logs: Vector  # by candidate: logarithms of merits
     shares: Vector  # by candidate beyond the places: its merit, that of the last on a place as 1
     exposures: Vector  # by candidate: what a policy proposes
-    order: Indices  # the draw: candidates, those with the most exposure first
-    bundles: Indices  # by row: its first candidate in `order`
-    sums: Vector  # by bundle: the exposure of all its candidates
-    rows: Indices  # bundles, those with the most exposure first
+    found: Indices  # the draw: candidates that have a row of their own
+    order: Indices  # by row: its candidate, those with the most exposure first
+    others: (
+        Vector  # how many candidates have a row of their own, and what each row of the others wants
+    )
     wants: Vector  # by row: its exposure
     first_wants: Vector  # by row that starts on a place: its exposure if there were no others
     has: Vector  # by row: its exposure by the swaps so far
@@ -74,6 +76,8 @@ def _check_weights(found: Vector) -> None:
     if rises.size:
         rule = f"be not increasing, not {found[rises[0] + 1]} after {found[rises[0]]}"
         raise rules.InvalidValue("weights", f"{rule}: the first place is the one seen most")
+    if not np.isfinite(found.sum()):
+        raise rules.InvalidValue("weights", f"have a finite sum, not {found.sum()}")
     if not found[0] > 0:
         raise rules.InvalidValue("weights", "be positive for the first place, not all 0")
 
@@ -81,10 +85,11 @@ def _check_weights(found: Vector) -> None:
 def new_page(weights: Vector, arms: int, whole: int = WHOLE) -> Page:
     """Return room for slates of these places among `arms` candidates at most.
 
-    `whole` is the number of candidates up to which each has a row of its own (see `bundling`).
+    `whole` is the number of candidates up to which each has a row of its own (see `rows`).
     """
-    k, rows = weights.size, min(arms, most_rows(weights.size, whole))
-    by_block, by_arm, by_row = np.zeros((3, k + 1)), np.zeros((3, arms)), np.zeros((3, rows))
+    k = weights.size
+    rows = min(arms, max(whole, few_rows(k)))
+    by_block, by_arm, by_row = np.zeros((3, k + 1)), np.zeros((3, arms)), np.zeros((2, rows))
     return Page(
         weights=weights,
         top=np.zeros(k, np.int64),
@@ -95,13 +100,12 @@ def new_page(weights: Vector, arms: int, whole: int = WHOLE) -> Page:
         logs=by_arm[0],
         shares=by_arm[1],
         exposures=by_arm[2],
-        order=np.zeros(arms, np.int64),
-        bundles=np.zeros(rows + 1, np.int64),
-        sums=by_row[0],
-        rows=np.zeros(rows, np.int64),
-        wants=by_row[1],
+        found=np.zeros(rows, np.int64),
+        order=np.zeros(rows, np.int64),
+        others=np.zeros(2),
+        wants=by_row[0],
         first_wants=np.zeros(k),
-        has=by_row[2],
+        has=by_row[1],
         rich=np.zeros(k, np.int64),
         places=np.zeros(rows, np.int64),
         table=np.zeros((rows, -(-k // LANES) * LANES)),  # whole lanes, the last filled up
@@ -111,6 +115,7 @@ def new_page(weights: Vector, arms: int, whole: int = WHOLE) -> Page:
     )
 
 
-def most_rows(places: int, whole: int = WHOLE) -> int:
-    """Return how many rows a draw has at most; bundles are at most 4 k + 1 (see `bundling`)."""
-    return max(whole, 4 * places + 2)
+@kernel
+def few_rows(places: int) -> int:
+    """Return how many rows a draw has where candidates share some of them."""
+    return 4 * places + 2
