@@ -142,14 +142,24 @@ def print_captured(states: int, rng: np.random.Generator) -> None:
     for steepness in (4, 10):
         for width in WIDTHS:
             merit = fairx.Exponential(steepness)
-            shares = [
-                np.mean([captured(merit, width, rounds, rng) for _ in range(states)])
+            cells = [
+                spread([captured(merit, width, rounds, rng) for _ in range(states)])
                 for rounds in (100, 10_000, 1_000_000)
             ]
-            rows.append([str(steepness), str(width), *(f"{100 * share:.1f} %" for share in shares)])
-    title = "Ten gradient steps: captured share of the attainable optimism (K=14, yeast means)"
+            rows.append([str(steepness), str(width), *cells])
+    title = (
+        "Ten gradient steps: captured share of the attainable optimism in % (K=14, yeast means), "
+        f"mean ± standard error (median) of {states} states"
+    )
     headers = ("steepness", "width", "100 rounds", "10,000 rounds", "1,000,000 rounds")
     print_table(title, headers, rows)
+
+
+def spread(shares: list[float]) -> str:
+    """Return mean ± standard error (median), in per cent."""
+    each = 100 * np.array(shares)
+    error = each.std(ddof=1) / math.sqrt(each.size)
+    return f"{each.mean():.1f} ± {error:.1f} ({np.median(each):.1f})"
 
 
 def captured(merit: Any, width: float, rounds: int, rng: np.random.Generator) -> float:

@@ -26,6 +26,23 @@ collect_ignore = ["test_postgres_cluster.py"] if sys.platform == "win32" else []
 settings.register_profile("fairx", deadline=None)
 settings.load_profile("fairx")
 
+# Nothing of theirs is compiled: pages, pictures, files, words. They are run interpreted alone.
+ONCE = {
+    "test_audit_browser", "test_audit_fields", "test_audit_figures", "test_audit_files",
+    "test_claims", "test_claims_null", "test_client", "test_dashboard_browser",
+    "test_evaluation_coverage", "test_evaluation_fields", "test_latex", "test_logs", "test_mutate",
+    "test_pictures", "test_plots", "test_report", "test_report_browser", "test_site",
+    "test_site_browser",
+}  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what need not be run twice."""
+    for item in items:
+        if item.path.stem in ONCE:
+            item.add_marker("once")
+
+
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 FLAGS = (
     "--headless=new",

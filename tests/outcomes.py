@@ -11,7 +11,8 @@ import numpy.typing as npt
 from fairx import TS, Exponential, FairXTS, fair_probabilities, simulate
 from fairx.environments import Bernoulli
 from fairx.experiments.outcome import Curve, Outcome, Panel, Tried
-from fairx.experiments.specification import Experiment, Problem
+from fairx.experiments.problem import Problem
+from fairx.experiments.specification import Experiment
 from fairx.simulation import Provenance, Result
 from fairx.types import Matrix
 

@@ -12,7 +12,8 @@ from outcomes import MEANS, Made, exposures, panel, regrets
 
 from fairx import Affine, Exponential, fair_probabilities
 from fairx.experiments.outcome import Outcome, Panel
-from fairx.experiments.specification import Experiment, Problem
+from fairx.experiments.problem import Problem
+from fairx.experiments.specification import Experiment
 from fairx.report import Claim, claims, decide
 from fairx.report.claims import STATEMENTS, UNDECIDED, corrected, looks, settled
 from fairx.report.claims.claim import Rule

@@ -35,7 +35,8 @@ from fairx.experiments import (
     play,
     read,
 )
-from fairx.experiments.problems import marks, part
+from fairx.experiments.parts import marks
+from fairx.experiments.problems import part
 from fairx.experiments.specification import described
 
 ROUNDS = 60 if interpreted() else 3_000

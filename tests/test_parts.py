@@ -11,7 +11,7 @@ import pytest
 
 from fairx import Exponential, Power, Uniform
 from fairx.environments import Labelled
-from fairx.experiments.problems import LoggedPart, Part, marks
+from fairx.experiments.parts import LoggedPart, Part, marks
 from fairx.replay import UniformLog
 
 MERIT = Power(2, 1.5)

@@ -158,7 +158,9 @@ def test_the_figure_is_the_one_asked_for() -> None:
     assert "optimal fair" in legend_words(draw(shares(3)))
     assert "UCB" in legend_words(draw(outcome(10)))
     found = outcome(10)
-    with pytest.raises(ValueError, match="figure must be one of regret, exposure, not 'pie'"):
+    with pytest.raises(
+        ValueError, match="figure must be one of regret, exposure, sweep, not 'pie'"
+    ):
         draw(found._replace(experiment=found.experiment._replace(figure="pie")))
 
 

@@ -17,16 +17,20 @@ from .playing import counts, plan, played
 from .session import about, noted
 
 DESCRIPTION = """\
-Redo figures of the paper: tune every policy on the validation part, play the chosen settings on
+Redo figures of the paper, or experiments beyond it: tune every policy on the validation part, play the chosen settings on
 the test part, and write figures, tables and a table of claims to OUT/index.html. Interrupted work
 goes on with the same command; finished runs are never redone."""
+NAMES = (
+    "fig1 ... figA6 of the paper; exploration, misspecification, slates, tight-intervals beyond it; "
+    "or all"
+)
 CAP = 200
 
 
 def add_reproduce(reproduce: argparse.ArgumentParser) -> None:
     """Add what `fairx reproduce` takes."""
     reproduce.description = DESCRIPTION
-    reproduce.add_argument("figures", nargs="+", metavar="FIGURE", help="fig1 ... figA6, or all")
+    reproduce.add_argument("figures", nargs="+", metavar="FIGURE", help=NAMES)
     reproduce.add_argument(
         "--steepness", type=float, nargs="+", metavar="C", help="only these merits exp(C mean)"
     )
@@ -70,12 +74,12 @@ def _add_options(parser: argparse.ArgumentParser, out: str) -> None:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
-    from fairx.experiments import figures, read
+    from fairx.experiments import beyond, figures, read
     from fairx.experiments.problems import dataset
 
     everything = "all" in options.figures
     found, absent = [], {}
-    for name in figures() if everything else dict.fromkeys(options.figures):
+    for name in [*figures(), *beyond()] if everything else dict.fromkeys(options.figures):
         for experiment in read(name, options.scale):
             try:
                 dataset(experiment.problem, options.data)

@@ -72,9 +72,10 @@ def _chosen(experiment: Any, steepness: Sequence[float] | None) -> Any:
     """Return the experiment with some of its merits only."""
     if not steepness:
         return experiment
-    there = {merit.steepness: merit for merit in experiment.merits}
+    merits = experiment.merits
+    there = {merit.steepness: merit for merit in merits if hasattr(merit, "steepness")}
     for one in steepness:
         if one not in there:
-            rule = f"one of {', '.join(f'{c:g}' for c in there)} for {experiment.name}"
+            rule = f"one of {', '.join(f'{c:g}' for c in there) or 'none'} for {experiment.name}"
             raise ValueError(f"--steepness must be {rule}, not {one:g}")
     return experiment._replace(merits=tuple(there[one] for one in steepness))

@@ -3,10 +3,11 @@
 from .execution import Player, cluster_player, local_player
 from .folder import opened
 from .outcome import Curve, Outcome, Panel, Tried
-from .reading import figures, read
+from .problem import Problem
+from .reading import beyond, figures, read
 from .rows import Rows
 from .running import check, conduct, outcome, play_missing, rows_used
-from .specification import Entrant, Experiment, Problem
+from .specification import Entrant, Experiment
 from .tasks import Task, play
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Rows",
     "Task",
     "Tried",
+    "beyond",
     "check",
     "cluster_player",
     "conduct",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairx.merit import Merit
 from fairx.simulation import Result
 from fairx.types import Vector
@@ -35,6 +37,9 @@ class Curve(NamedTuple):
         return self.results[-1]
 
 
+STARVED = 0.1  # of a fair share: an arm that is shown less than that
+
+
 class Panel(NamedTuple):
     """All policies under one merit."""
 
@@ -43,6 +48,11 @@ class Panel(NamedTuple):
     fair: Vector  # the fair share of each arm (likewise)
     curves: tuple[Curve, ...]
     settles: float = 0.0  # the fairness regret a round that misspecification leaves in the end
+
+    def starved(self, result: Result) -> Vector:
+        """Return for each run the fair share of all arms that got less than a tenth of theirs."""
+        shares = self.fair / self.fair.sum()  # on several places, fair exposures have another sum
+        return np.asarray(((result.exposure < STARVED * self.fair) * shares).sum(axis=-1))
 
 
 class Outcome(NamedTuple):

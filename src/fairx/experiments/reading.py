@@ -12,17 +12,18 @@ from typing import Any
 from fairx import rules
 from fairx.merit import Merit
 
+from .entrants import entrants
 from .names import choice, known, table, tables, text
-from .specification import FIGURES, Entrant, Experiment, Problem, built
+from .problem import Problem
+from .specification import FIGURES, Experiment, built
 
 SCALES = ("smoke", "quick", "paper")
 SCALED = ("rounds", "tuning_rounds", "runs", "validation_runs")
 KEYS = (
     "name", "title", "figure", "extends", "problem", "merits", "policies", "more_policies",
-    *SCALED, "seed", "scales", "parts",
+    *SCALED, "seed", "scales", "parts", "chapter", "text", "compare",
 )  # fmt: skip
-LARGEST_GRID = 10_000
-PAPER = resources.files("fairx.experiments") / "paper"
+OURS = resources.files("fairx.experiments")
 
 
 def figures() -> list[str]:
@@ -33,11 +34,28 @@ def figures() -> list[str]:
     >>> figures()[:3]
     ['fig1', 'fig2', 'fig3']
     """
-    return sorted(entry.name.removesuffix(".toml") for entry in PAPER.iterdir() if _is_toml(entry))
+    return sorted(_names("paper"))
+
+
+def beyond() -> list[str]:
+    """Return the names of the experiments that the paper does not have.
+
+    Examples
+    --------
+    >>> beyond()
+    ['exploration', 'misspecification', 'slates', 'tight-intervals']
+    """
+    return sorted(_names("beyond"))
+
+
+def _names(folder: str) -> Iterator[str]:
+    for entry in (OURS / folder).iterdir():
+        if entry.name.endswith(".toml"):
+            yield entry.name.removesuffix(".toml")
 
 
 def read(source: str | Path, scale: str = "paper") -> list[Experiment]:
-    """Return the experiments of a TOML file, or of one of the paper's figures by its name.
+    """Return the experiments of a TOML file, or of one of the package's by its name.
 
     Examples
     --------
@@ -61,7 +79,7 @@ def _content(source: str | Path, seen: tuple[str, ...] = ()) -> dict[str, Any]:
     if str(source) in seen:
         raise ValueError(f"{source} extends itself, by way of {' and '.join(seen)}")
     path = Path(source)
-    text = path.read_text("utf-8") if path.suffix == ".toml" else _of_the_paper(str(source))
+    text = path.read_text("utf-8") if path.suffix == ".toml" else _of_the_package(str(source))
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -88,12 +106,10 @@ def _merged(base: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, An
     return {**base, **both}
 
 
-def _of_the_paper(name: str) -> str:
-    return (PAPER / f"{choice('experiment', name, figures())}.toml").read_text("utf-8")
-
-
-def _is_toml(entry: Any) -> bool:
-    return bool(entry.name.endswith(".toml"))
+def _of_the_package(name: str) -> str:
+    choice("experiment", name, [*figures(), *beyond()])
+    folder = "paper" if name in figures() else "beyond"
+    return (OURS / folder / f"{name}.toml").read_text("utf-8")
 
 
 def _parts(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -118,21 +134,29 @@ def _experiment(content: dict[str, Any], scale: str) -> Experiment:
         raise ValueError(f"an experiment needs {', '.join(missing)}")
     problem = table("problem", content.get("problem", {}))
     known("problem", problem, Problem._fields)
-    rounds = _horizons(content["rounds"])
+    policies, rounds = entrants(content), _horizons(content["rounds"])
     return Experiment(
         name=_file_name(content["name"]),
         title=str(content.get("title", content["name"])),
         figure=choice("figure", content.get("figure", "regret"), FIGURES),
         problem=Problem(**problem),
         merits=_merits(tables("merits", content["merits"])),
-        policies=_entrants(content),
+        policies=policies,
         rounds=rounds,
         tuning_rounds=_tuning_horizon(content.get("tuning_rounds", rounds[-1]), rounds[-1], scale),
         runs=rules.count("runs", content.get("runs", 10)),
         validation_runs=rules.count("validation_runs", content.get("validation_runs", 10)),
         seed=rules.count("seed", content.get("seed", 0), low=0),
         scale=scale,
+        chapter=str(content.get("chapter", "")),
+        text=str(content.get("text", "")),
+        compare=_compared(content, [entrant.label for entrant in policies]),
     )
+
+
+def _compared(content: Mapping[str, Any], labels: list[str]) -> str:
+    """Return the label that others are compared with, or nothing."""
+    return choice("compare", content["compare"], labels) if "compare" in content else ""
 
 
 def _file_name(name: Any) -> str:
@@ -167,47 +191,3 @@ def _tuning_horizon(rounds: Any, longest: int, scale: str) -> int:
             f"set both for a scale, here {scale}"
         )
     return found
-
-
-def _entrants(content: Mapping[str, Any]) -> tuple[Entrant, ...]:
-    found = [_entrant(one) for one in tables("policies", content["policies"])]
-    if "more_policies" in content:
-        found += [_entrant(one) for one in tables("more_policies", content["more_policies"])]
-    labels = [entrant.label for entrant in found]
-    for label in labels:
-        if labels.count(label) > 1:
-            raise ValueError(f"label {label!r} must belong to one policy only: write label = ...")
-    return tuple(found)
-
-
-def _entrant(content: Mapping[str, Any]) -> Entrant:
-    fixed = dict(content)
-    if "kind" not in fixed:
-        raise ValueError(f"each of the policies needs a kind, but one has {', '.join(fixed)}")
-    kind = str(fixed.pop("kind"))
-    label = str(fixed.pop("label", kind.partition(":")[2] or kind))
-    grid = table(f"the grid of {label}", fixed.pop("grid", {}))
-    for name, value in fixed.items():
-        if isinstance(value, Mapping) and "kind" not in value:
-            hint = rules.nearest(name, ["grid"], "a table must have a kind")
-            raise ValueError(f"{label} has no table {name!r}{hint}")
-    for name in grid:
-        if name in fixed:
-            raise ValueError(f"{label} must have {name} in its grid or beside it, not both")
-    entrant = Entrant(label, kind, fixed, {name: _values(label, name, grid[name]) for name in grid})
-    count = 1
-    for values in entrant.grid.values():
-        count *= len(values)
-    if count > LARGEST_GRID:
-        raise ValueError(
-            f"the grid of {label} must have at most {LARGEST_GRID} points, not {count}"
-        )
-    return entrant
-
-
-def _values(label: str, name: str, values: Any) -> tuple[Any, ...]:
-    if not isinstance(values, list) or not values:
-        raise ValueError(f"the grid of {label} must list values of {name}, not {values!r}")
-    if any(value in values[:i] for i, value in enumerate(values)):
-        raise ValueError(f"the grid of {label} must list each {name} once, not {values!r}")
-    return tuple(values)

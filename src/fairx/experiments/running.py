@@ -16,6 +16,7 @@ from fairx.simulation.bands import standard_deviation
 from . import problems
 from .execution import Player
 from .outcome import Curve, Outcome, Panel, Tried
+from .parts import LoggedPart, Part
 from .progress import Progress
 from .rows import Rows
 from .specification import Entrant, Experiment, built
@@ -41,17 +42,14 @@ def check(experiment: Experiment, directory: str | None = None) -> str:
     return checksum
 
 
-def _check_policy(
-    entrant: Entrant, point: Any, merit: Merit, part: problems.Part | problems.LoggedPart
-) -> None:
+def _check_policy(entrant: Entrant, point: Any, merit: Merit, part: Part | LoggedPart) -> None:
     try:
         policy = built(entrant.described(point, merit))
         inner_form(policy)
         policy.start(part.arms, part.dimension)
         if getattr(policy, "merit", merit) != merit:  # one of its own
             check_conditions(policy.merit, *part.mean_range())
-        if hasattr(policy, "check_reach"):
-            policy.check_reach(*part.reward_range())
+        part.check_policy(policy)
     except (TypeError, ValueError, AttributeError) as error:
         where = "".join(f", {name} = {value}" for name, value in point.items())
         raise ValueError(f"{entrant.label}{where} cannot be played: {error}") from error

@@ -7,57 +7,13 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from fairx import rules, settings
-from fairx.compiled import changed, record
+from fairx import settings
 from fairx.merit import Custom, Merit
 
-from .names import choice, imported, text
+from .names import imported
+from .problem import Problem
 
-SETTINGS = ("mab", "linear", "well-specified")
-FIGURES = ("regret", "exposure")
-
-
-@record
-class Problem(NamedTuple):
-    """A bandit problem made from a data set: classes are arms, labels are rewards.
-
-    Parameters
-    ----------
-    data
-        A name that `fairx.datasets.load` knows, or a path.
-    setting
-        "mab" (no contexts), "linear", or "well-specified" (linear, with the labels replaced by
-        their linear fit plus normal noise).
-    labels
-        How many of the columns are labels, for files that do not say.
-    validation
-        The share of the examples that hyper-parameters are tuned on.
-    dimension, bandwidth
-        Of the random Fourier features, see `fairx.features`.
-    noise_std
-        Of the well-specified variant. The paper prints N(0,0,1), which `figA6` reads as a variance of
-        0.1: a deviation of 0.316.
-    """
-
-    data: str = "yeast"
-    setting: str = "mab"
-    labels: int | None = None
-    validation: float = 0.2
-    dimension: int = 50
-    bandwidth: float | str = "median"
-    noise_std: float = 0.1
-
-    def checked(self) -> Problem:
-        """Refuse what no problem can be made of."""
-        text("data", self.data)
-        choice("setting", self.setting, SETTINGS)
-        rules.number("validation", self.validation, low=0, high=1)
-        rules.count("dimension", self.dimension)
-        rules.number("noise_std", self.noise_std, low=0)
-        if self.bandwidth == "median":
-            return self
-        found = rules.positive('bandwidth, if not "median",', self.bandwidth)
-        return changed(self, bandwidth=found)
+FIGURES = ("regret", "exposure", "sweep")
 
 
 class Entrant(NamedTuple):
@@ -67,6 +23,7 @@ class Entrant(NamedTuple):
     kind: str  # one of ours, or module:Name
     fixed: Mapping[str, Any]
     grid: Mapping[str, tuple[Any, ...]]
+    family: str = ""  # what entrants of one sweep have for a label
 
     def points(self) -> Iterator[dict[str, Any]]:
         """Yield the points of the grid, the last setting changing fastest."""
@@ -86,7 +43,7 @@ class Experiment(NamedTuple):
 
     name: str  # "fig2"
     title: str
-    figure: str  # "regret" or "exposure"
+    figure: str  # "regret", "exposure" or "sweep"
     problem: Problem
     merits: tuple[Merit, ...]
     policies: tuple[Entrant, ...]
@@ -96,11 +53,14 @@ class Experiment(NamedTuple):
     validation_runs: int
     seed: int
     scale: str
+    chapter: str = ""  # the heading that the report shows it under
+    text: str = ""  # what the report says of it
+    compare: str = ""  # the label of the policy that all others are compared with, run by run
 
     def identity(self) -> dict[str, Any]:
         """Return what makes it another experiment: merits, policies and runs may be added."""
         horizons = {"rounds": list(self.rounds), "tuning_rounds": self.tuning_rounds}
-        return {**self.problem._asdict(), **horizons, "seed": self.seed}
+        return {**self.problem.described(), **horizons, "seed": self.seed}
 
 
 def takes_merit(kind: str) -> bool:

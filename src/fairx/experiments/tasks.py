@@ -13,8 +13,9 @@ from fairx.merit import Merit
 from fairx.version import __version__
 
 from . import problems
+from .problem import Problem
 from .sources import own_modules
-from .specification import Entrant, Experiment, Problem, built, described
+from .specification import Entrant, Experiment, built, described
 
 Row = dict[str, Any]
 # Added to the experiment's seed: tests must not have the numbers that settings were tuned with.
@@ -39,7 +40,7 @@ class Task(NamedTuple):
     def settings(self) -> str:
         """Return all of it as one text."""
         plain = self._asdict() | {
-            "problem": self.problem._asdict(),
+            "problem": self.problem.described(),
             "merit": json.loads(self.merit),
             "policy": json.loads(self.policy),
         }

@@ -27,6 +27,7 @@ _KNOWN = {
     "FairX-UCB": Style("#0072B2"),
     "FairX-TS": Style("#009E73"),
     "FairX-EG": Style("#CC79A7"),
+    "greedy": Style("#CC79A7", "-."),  # FairX-EG without its epsilon
 }
 # For everybody else's: Tol's muted colours, solid and then in other lines.
 _FURTHER = [

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from fairx.experiments.outcome import Outcome
 from fairx.pictures import new_figure
 
-from . import exposure, regret
+from . import exposure, regret, sweep
 from .figure import Layout, legend
 
 
@@ -28,6 +28,7 @@ class Kind(NamedTuple):
 FIGURES = {
     "regret": Kind(regret.regret_figure, regret.layout, (4.2, 3.1), 2),
     "exposure": Kind(exposure.exposure_figure, exposure.layout, (7.0, 2.8), 4),
+    "sweep": Kind(sweep.sweep_figure, sweep.layout, (4.2, 3.1), 2),
 }
 
 

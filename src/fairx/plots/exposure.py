@@ -98,6 +98,7 @@ def _draw_steps(axis: Axes, shown: Mapping[str, Vector], found: Mapping[str, Sty
             lw=1.4,
         )
     axis.set(xlabel="arm, by fair share", yscale="log", xlim=(edges[0], edges[-1]))
-    axis.set_ylim(shown[FAIR].min() / 10, 1.2)  # what is shown less than that is hardly shown
+    top = 1.2 * max(1.0, shown[FAIR].max())
+    axis.set_ylim(shown[FAIR].min() / 10, top)  # what is shown less than that is hardly shown
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.grid(alpha=0.25)

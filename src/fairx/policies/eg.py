@@ -76,6 +76,10 @@ class EG(NamedTuple):
         """Count the pull."""
         count_reward(state, arm, reward)
 
+    def effective_pulls(self, shows: float, examined: float, squares: float, mean: float) -> float:
+        """Return how often the arm was looked at: nothing but the mean matters."""
+        return examined
+
     def probabilities(
         self, state: Counts, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:

@@ -93,6 +93,10 @@ class FairXEG(NamedTuple):
         """Count the pull and keep the merit of the new mean."""
         state.merits[arm] = exp(self.merit.log(count_reward(state, arm, reward)))
 
+    def effective_pulls(self, shows: float, examined: float, squares: float, mean: float) -> float:
+        """Return how often the arm was looked at: nothing but the mean matters."""
+        return examined
+
     def probabilities(
         self, state: Estimates, arms: Indices, contexts: Matrix, rng: np.random.Generator
     ) -> Vector:

@@ -14,6 +14,7 @@ from fairx.merit import Merit, merit_given
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
+from .clicks import normal_pulls
 from .counts import count_reward
 
 
@@ -92,6 +93,10 @@ class FairXTS(NamedTuple):
     ) -> None:
         """Update the posterior."""
         update(state, arm, reward, self.prior_std, self.reward_std)  # line 7
+
+    def effective_pulls(self, shows: float, examined: float, squares: float, mean: float) -> float:
+        """Return what clicks are worth to the posterior."""
+        return normal_pulls(self.reward_std, examined, squares, mean)
 
     def probabilities(
         self, state: Posterior, arms: Indices, contexts: Matrix, rng: np.random.Generator

@@ -18,6 +18,7 @@ from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, named, observe
 from .capped_optimism import VECTORS
+from .clicks import bounded_pulls
 from .counts import count_reward, first_unpulled
 from .gradient import Gradient
 from .intervals import INTERVALS, Hoeffding, bounds_given, clipped
@@ -174,6 +175,19 @@ class FairXUCB(NamedTuple):
         low, high = self.interval.ends(state, arm, mean, self.width, self.bounds)  # line 5
         low, high = clipped(self.bounds, low, high)
         set_interval(state, arm, low, high, self.merit)  # line 6
+
+    def effective_pulls(self, shows: float, examined: float, squares: float, mean: float) -> float:
+        """Return what clicks are worth to the interval."""
+        return bounded_pulls(shows, examined)
+
+    def check_clicks(self, least: float, low: float, high: float) -> None:
+        """Refuse intervals that clicks do not have, on places looked at with a chance of `least`."""
+        if not isinstance(self.interval, Hoeffding):
+            rule = (
+                f"be 'hoeffding' for clicks, not {short(self.interval)}: the others are for rewards"
+            )
+            raise rules.InvalidValue("interval", rule)
+        changed(self, width=self.width / least).check_reach(min(low, 0.0), high)
 
     def probabilities(
         self, state: Any, arms: Indices, contexts: Matrix, rng: np.random.Generator

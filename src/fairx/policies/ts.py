@@ -12,6 +12,7 @@ from fairx.exposure import highest, put_all_on
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
+from .clicks import normal_pulls
 from .fair_ts import Posterior, draw, prior, update
 
 
@@ -78,6 +79,10 @@ class TS(NamedTuple):
     ) -> None:
         """Update the posterior."""
         update(state, arm, reward, self.prior_std, self.reward_std)
+
+    def effective_pulls(self, shows: float, examined: float, squares: float, mean: float) -> float:
+        """Return what clicks are worth to the posterior."""
+        return normal_pulls(self.reward_std, examined, squares, mean)
 
     def probabilities(
         self, state: Posterior, arms: Indices, contexts: Matrix, rng: np.random.Generator

@@ -13,6 +13,7 @@ from fairx.exposure import highest, put_all_on
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
+from .clicks import bounded_pulls
 from .counts import count_reward, no_counts
 
 
@@ -85,6 +86,10 @@ class UCB(NamedTuple):
         """Count the pull and move the bound."""
         mean = count_reward(state, arm, reward)
         state.upper[arm] = mean + self.width / math.sqrt(state.pulls[arm])
+
+    def effective_pulls(self, shows: float, examined: float, squares: float, mean: float) -> float:
+        """Return what clicks are worth to the bound."""
+        return bounded_pulls(shows, examined)
 
     def probabilities(
         self, state: Bounds, arms: Indices, contexts: Matrix, rng: np.random.Generator

@@ -17,6 +17,7 @@ from fairx.plots.figure import merit_title
 from fairx.simulation import bands
 
 from .claims import LOOKS, NOT_RUN, STATEMENTS, VERDICTS, Claim, claims
+from .comparisons import comparisons, interval
 from .latex import write_latex
 from .tables import Row, rows, setting_words, write_tables
 
@@ -27,6 +28,8 @@ CAPTIONS = {
     "growth that the theory promises.",
     "exposure": "Average exposure of each arm in one run, the first, at each horizon, beside the "
     "optimal fair exposure.",
+    "sweep": "Mean over the runs ± {band}, by the value of a setting; a policy without one is a level line. Starved arms "
+    "were shown less than a tenth of their fair share.",
 }
 
 
@@ -61,11 +64,14 @@ def write_report(
         _check_name(name)
     write_tables(outcomes, folder / "tables.csv")
     write_latex(outcomes, folder / "tables.tex", band)
-    sections = [_section(name, outcome, folder, band, panels) for name, outcome in outcomes.items()]
+    sections = [
+        {"number": index, **_section(name, outcome, folder, band, panels)}
+        for index, (name, outcome) in enumerate(outcomes.items(), 1)
+    ]
     found = decided if decided is not None else _claims(outcomes)
     if found:
         write_claims(found, folder / "claims.json")
-    page = template(__package__, finding=finding).render(
+    page = template(__package__, finding=finding, interval=interval).render(
         about=about,
         scales=sorted({outcome.experiment.scale for outcome in outcomes.values()} - {"paper"}),
         sections=sections,
@@ -133,6 +139,7 @@ def _section(name: str, outcome: Outcome, folder: Path, band: str, panels: bool)
         "rows": [(row, *_regrets(row, band)) for row in found],
         "edges": any(row.at_edge for row in found),
         "searches": _searches(outcome),
+        "compared": comparisons(outcome),
         "missing": [merit_title(m) for m in experiment.merits if (type(m), m) not in played],
     }
 

@@ -11,10 +11,11 @@ import numpy as np
 from fairx.compiled import Entry, is_our_class, lowered
 from fairx.numerics.streams import BLOCK
 from fairx.policies.foreign import NotADistribution, complaint, is_distribution
+from fairx.slates.drawing import check_exposures
 
 from .measures import on_trial
 
-Records = tuple[Any, ...]  # policy, state, world, judge, measures
+Records = tuple[Any, ...]  # policy, state, world, judge, measures, and others
 
 
 def compiled_loop(entry: Entry, records: Records, rest: tuple[Any, ...], end: int) -> Any:
@@ -24,10 +25,10 @@ def compiled_loop(entry: Entry, records: Records, rest: tuple[Any, ...], end: in
     first block is played interpreted, with a state that is thrown away: a read past the end of an
     array is an error there that names the line, and not a number.
     """
-    policy, _, world, _, measures = records
+    policy, _, world, _, measures, *others = records
     theirs = not is_our_class(type(getattr(policy, "policy", policy)))
     if theirs or hasattr(world, "environment") or hasattr(measures, "function"):
-        checked = Checked(policy), *records[1:-1], on_trial(measures)
+        checked = Checked(policy), *records[1:4], on_trial(measures), *others
         with contextlib.suppress(ArithmeticError):  # compiled, 1/0 is infinity
             told(entry.interpreted, checked)(*rest, 0, min(BLOCK, end))
     return entry.ready(records, lambda run, low: run(*low, *rest, 0, 0))[0]
@@ -53,11 +54,20 @@ def told(loop: Any, records: Records, said_by: Records | None = None) -> Callabl
 
 
 class Checked:
-    """A policy whose probabilities are looked at in every round: for the trial."""
+    """A policy whose probabilities, or exposures, are looked at in every round: for the trial."""
 
     def __init__(self, policy: Any) -> None:
         self.policy, self.absorb = policy, policy.absorb
         self.found = np.zeros(3)
+        for hook in ("score_arms", "effective_pulls"):
+            if hasattr(policy, hook):
+                setattr(self, hook, getattr(policy, hook))
+
+    def propose_slate(self, *arguments: Any) -> None:
+        """Propose, and refuse exposures that no ranking has."""
+        self.policy.propose_slate(*arguments)
+        *_, page, exposures = arguments
+        check_exposures(exposures, page.weights[: exposures.size])
 
     def propose(self, state: Any, arms: Any, contexts: Any, *rest: Any) -> None:
         """Propose, and refuse what is not a distribution."""

@@ -14,7 +14,7 @@ from fairx.types import Indices
 from .bands import ALPHA, mean_interval
 from .result import Result
 
-SHARED = ("environment", "judge", "seed", "rounds")
+SHARED = ("environment", "judge", "seed", "rounds", "weights", "feedback", "examination")
 LEFT_OUT = "best_arm_regret"  # differs from the reward regret by what all policies share
 
 

@@ -21,7 +21,9 @@ KIND = "result"  # of file
 ALWAYS = (
     "fairness_regret", "reward_regret", "exposure", "pulls", "best_arm_regret", "reward_earned",
 )  # fmt: skip
-BY_RUN = (*ALWAYS, "exposure_curves")
+MAYBE = ("exposure_curves", "placements")
+BY_RUN = (*ALWAYS, *MAYBE)
+LISTS = ("measures", "weights", "examination")  # of a provenance
 
 
 def save(result: Result, path: str | os.PathLike[str]) -> None:
@@ -38,7 +40,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         return {
             **{name: arrays[name] for name in ("rounds", "runs", *ALWAYS)},
-            "exposure_curves": arrays.get("exposure_curves"),
+            **{name: arrays.get(name) for name in MAYBE},
             "measures": {name: arrays[f"measure_{i}"] for i, name in enumerate(header["measures"])},
             "provenance": _provenance(**header["provenance"]),
         }
@@ -47,7 +49,8 @@ def load(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _provenance(**texts: Any) -> Provenance:
-    return Provenance(**texts | {"measures": tuple(texts["measures"])})
+    lists = {name: tuple(texts[name]) for name in LISTS if name in texts}
+    return Provenance(**texts | lists)
 
 
 def merged(results: Sequence[Result]) -> dict[str, Any]:
@@ -67,7 +70,8 @@ def merged(results: Sequence[Result]) -> dict[str, Any]:
                 "what they were played with is not what their provenance says"
             )
     measures = {name: found.pop(name) for name in first.measures}
-    return first._asdict() | {"exposure_curves": None, **found, "measures": measures, "runs": runs}
+    absent = dict.fromkeys(MAYBE)
+    return first._asdict() | absent | found | {"measures": measures, "runs": runs}
 
 
 def same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
@@ -84,8 +88,9 @@ def _by_run(result: Result) -> Iterator[tuple[str, Matrix]]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray):
-        return isinstance(other, np.ndarray) and np.array_equal(one, other, equal_nan=True)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        both = one is not None and other is not None
+        return both and np.array_equal(one, other, equal_nan=True)
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_equal(one[name], other[name]) for name in one)
     return bool(one == other)

@@ -15,7 +15,7 @@ from .provenance import Provenance
 from .tally import CURVES, Tally
 
 # What is by run, or a column of tables.
-TAKEN = (*CURVES, "exposure", "pulls", "exposure_curves", "run", "round", "horizon",
+TAKEN = (*CURVES, "exposure", "pulls", "exposure_curves", "placements", "run", "round", "horizon",
          *Provenance._fields)  # fmt: skip
 
 
@@ -23,11 +23,11 @@ class Round(NamedTuple):
     """What a measure is told of a round: for each arm on offer, in copies of its own."""
 
     arms: Indices
-    deployed: Vector  # the probabilities that the policy played
+    deployed: Vector  # the probabilities that the policy played; with places, exposures
     fair: Vector  # those that the judge finds fair
     means: Vector  # the true mean rewards
-    position: int  # of the arm that was played, among those on offer
-    reward: float
+    position: int  # among those on offer, of the arm that was played; with places, on the first one
+    reward: float  # with places, the sum of what was seen
 
 
 @compilable

@@ -11,6 +11,8 @@ from fairx.compiled import Key, is_our_class
 from fairx.texts import CUT, short
 from fairx.version import __version__
 
+from .places import Places
+
 
 class Provenance(NamedTuple):
     """All that the runs of a result depend on, but their numbers."""
@@ -22,15 +24,23 @@ class Provenance(NamedTuple):
     rounds: int  # the horizon
     version: str  # of fairx
     measures: tuple[str, ...] = ()  # of the user's
+    weights: tuple[float, ...] = ()  # of places, where there are several
+    feedback: str = ""  # from places
+    examination: tuple[float, ...] = ()  # of places, where not every reward is seen
 
 
 def provenance(
-    policy: Any, environment: Any, judge: Any, seed: int, rounds: int, measures: Mapping[str, Any]
-) -> Provenance:
+    policy: Any, environment: Any, judge: Any, seed: int, rounds: int, measures: Mapping[str, Any],
+    places: Places | None = None,
+) -> Provenance:  # fmt: skip
     """Return where a result comes from, in words."""
     texts = identified(policy), identified(environment), identified(judge)
     told = tuple(f"{name}: {identified(function)}" for name, function in measures.items())
-    return Provenance(*texts, seed, rounds, __version__, told)
+    found = Provenance(*texts, seed, rounds, __version__, told)
+    if places is None:
+        return found
+    chances = () if places.feedback == "each" else tuple(places.examination.tolist())
+    return Provenance(*found[:7], tuple(places.weights.tolist()), places.feedback, chances)
 
 
 def identified(value: Any) -> str:

@@ -48,9 +48,9 @@ class Result(NamedTuple):
     rounds: Indices  # (C,), the checkpoints
     fairness_regret: Matrix  # (runs, C), cumulative, as all that follow by checkpoint
     reward_regret: Matrix  # (runs, C), to the fair policy: may be negative
-    exposure: Matrix  # (runs, K), the average deployed probability
-    pulls: Matrix  # (runs, K), how often each arm was played
-    best_arm_regret: Matrix  # (runs, C), to the best arm on offer
+    exposure: Matrix  # (runs, K), the average deployed probability; with places, exposure
+    pulls: Matrix  # (runs, K), how often each arm was played, or shown on any place
+    best_arm_regret: Matrix  # (runs, C), to the best arm on offer; with places, to the best ranking
     reward_earned: Matrix  # (runs, C)
     exposure_curves: (
         Matrix | None
@@ -58,6 +58,7 @@ class Result(NamedTuple):
     measures: Mapping[str, Matrix]  # by name of a measure of the user's: (runs, C)
     runs: Indices  # (runs,), their numbers
     provenance: Provenance
+    placements: Matrix | None = None  # (runs, K, places), the average propensity; None without
 
     def summary(self) -> Summary:
         """Return mean and standard deviation over the runs."""
@@ -86,6 +87,9 @@ class Result(NamedTuple):
         }
         origin = self.provenance._asdict()
         del origin["measures"]  # told by the names of their columns
+        for name in ("weights", "feedback", "examination"):
+            told = showing.words_of_places(origin.pop(name))
+            origin |= {name: told} if told else {}
         return pd.DataFrame(columns | {"horizon": origin.pop("rounds"), **origin})
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from fairx.texts import table
 from fairx.types import Vector
 
 if TYPE_CHECKING:
+    from .provenance import Provenance
     from .result import Result, Summary
 
 LINE, NAME, WHOLE = 78, 20, 590  # characters of a line, of the name of a curve, of all
@@ -54,11 +55,28 @@ def _facts(result: Result) -> list[tuple[str, str]]:
         ("policy", origin.policy),
         ("environment", origin.environment),
         ("judge", f"{origin.judge}, seed {origin.seed}, fairx {origin.version}"),
+        *([("places", _places(origin))] if origin.weights else []),
         ("runs", f"{numbers}; {result.runs.size} of {last:,} rounds, mean ± std:"),
         *((_cut(name.replace("_", " "), NAME), _spread(values)) for name, values in ends[:SHOWN]),
         *([("measures", f"{more} more")] if more > 0 else []),
         ("exposure", _most(result.exposure.mean(axis=0))),
     ]
+
+
+def words_of_places(value: Any) -> str:
+    """Return the numbers of places, or how they are learned from, in words.
+
+    Examples
+    --------
+    >>> words_of_places((1.0, 0.5)), words_of_places("each")
+    ('1, 0.5', 'each')
+    """
+    return value if isinstance(value, str) else ", ".join(f"{number:.6g}" for number in value)
+
+
+def _places(origin: Provenance) -> str:
+    seen = f" ({words_of_places(origin.examination)})" if origin.examination else ""
+    return f"weights {words_of_places(origin.weights)}; feedback {origin.feedback}{seen}"
 
 
 def _last(summary: Summary) -> list[tuple[str, str]]:

@@ -10,26 +10,16 @@ from fairx import rules
 from fairx.environments import Environment, MovingEnvironment, Prior
 from fairx.environments.base import is_moving, world_of
 from fairx.merit import Merit
-from fairx.numerics.streams import streams
 from fairx.policies import Policy
-from fairx.policies.base import inner_form, started
+from fairx.policies.base import inner_form
 from fairx.types import Indices
 
-from .careful import compiled_loop, loop_of_run
-from .loop import play_rounds
 from .measures import Round, measures_of
+from .one_run import OneRun, with_placements
+from .places import Places, check_places, places_given
 from .provenance import Provenance, provenance
 from .result import Result
-from .runs import (
-    Watch,
-    check_means_seen,
-    check_merits,
-    checkpoint_rounds,
-    generator_of,
-    played,
-    run_numbers,
-)
-from .tally import Tally, new_tally
+from .runs import check_merits, checkpoint_rounds, generator_of, played, run_numbers
 
 
 def simulate(
@@ -42,6 +32,9 @@ def simulate(
     runs: int | Sequence[int] = 1,
     checkpoints: int | Sequence[int] = 200,
     measures: Mapping[str, Callable[[Round], float]] = MappingProxyType({}),
+    weights: Any = None,
+    feedback: str = "each",
+    examination: Any = None,
     jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
@@ -62,6 +55,14 @@ def simulate(
     measures
         Functions of a `Round`, by name: what they return is summed over the rounds, as the regrets
         are. They are compiled into the loop where that can be done.
+    weights
+        For pages of several places, one per place, as for `fair_exposure`. Exposures take the place of
+        probabilities; regrets are those of docs/slates.md.
+    feedback
+        With places: "each", the reward of each is seen; or "examined", that of a place is seen if it
+        was looked at, and 0 otherwise.
+    examination
+        By place, the chance that it is looked at; the weights by default.
     jobs
         How many runs at a time; all cores by default.
     progress
@@ -77,17 +78,24 @@ def simulate(
     >>> result.exposure.round(2)
     array([[0.01, 0.25, 0.74],
            [0.04, 0.2 , 0.76]])
+    >>> policy = FairXTS(merit, 1, 0.5)
+    >>> result = simulate(policy, world, merit, rounds=5000, seed=1, weights=[1, 0.5])
+    >>> result.exposure.round(2), result.placements.round(2).tolist()
+    (array([[0.05, 0.46, 0.99]]), [[[0.0, 0.1], [0.01, 0.89], [0.99, 0.01]]])
     """
     marks = checkpoint_rounds(checkpoints, rules.count("rounds", rounds))
     seed, numbers = rules.count("seed", seed, low=0), run_numbers(runs)
     inner_form(policy), measures_of(measures)  # refused before anything is looked at
+    places = places_given(weights, feedback, examination)
     # A prior has no `draw`, but other means in each run, as has what starts anew.
     anew = is_moving(environment) or not hasattr(environment, "draw")
     for run in numbers if anew else numbers[:1]:
-        check_merits(policy, judge, world_of(environment, generator_of(seed, run)))
-    origin = provenance(policy, environment, judge, seed, int(marks[-1]), measures)
+        world = world_of(environment, generator_of(seed, run))
+        check_merits(policy, judge, world)
+        check_places(places, policy, world)
+    origin = provenance(policy, environment, judge, seed, int(marks[-1]), measures, places)
     return play_checked(
-        policy, environment, judge, numbers, marks, origin, measures, jobs, progress
+        policy, environment, judge, numbers, marks, origin, measures, jobs, progress, places
     )
 
 
@@ -95,53 +103,12 @@ def play_checked(
     policy: Any, environment: Any, judge: Merit, numbers: Sequence[int], marks: Indices,
     origin: Provenance, measures: Mapping[str, Callable[[Round], float]] = MappingProxyType({}),
     jobs: int | None = None, progress: Callable[[int], None] | None = None,
+    places: Places | None = None,
 ) -> Result:  # fmt: skip
     """Play runs that were checked before, from a world whose provenance is known.
 
     Both read all data of a world: for mediamill, two seconds a run in an experiment of thousands.
     """
     records = inner_form(policy), environment, judge, measures_of(measures)
-    found = [_Run(records, len(measures), marks, origin.seed, run) for run in numbers]
-    return played(found, marks, jobs, progress, measures, origin)
-
-
-class _Run:
-    """One run: its state, its world and what it adds up."""
-
-    tally: Tally
-
-    def __init__(
-        self, records: tuple[Any, ...], measures: int, marks: Indices, seed: int, run: int
-    ) -> None:
-        self.records, self.measures = records, measures
-        self.marks, self.seed, self.run = marks, seed, run
-
-    def begin(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Return the records that the loop is compiled for, and its other arguments, all new."""
-        kernel, environment, judge, measuring = self.records
-        world = world_of(environment, generator_of(self.seed, self.run))
-        arms, dimension = world.features.shape[1:]
-        rng = generator_of(self.seed, self.run, own=True)
-        kernel, state = started(kernel, arms, dimension, rng)
-        normals, work = kernel.needs(arms, dimension)
-        self.tally = new_tally(self.marks, arms, normals, work, self.measures)
-        records = kernel, state, world, judge, measuring
-        return records, (streams(self.seed, self.run), self.tally)
-
-    def compile(self) -> Any:
-        """Return the loop in its fastest form for these records."""
-        records, rest = self.begin()
-        return compiled_loop(play_rounds, records, rest, int(self.marks[-1]))
-
-    def play(self, loop: Any, watch: Watch) -> None:
-        """Play all rounds."""
-        records, rest = self.begin()
-        run = loop_of_run(play_rounds, loop, records)
-
-        def step(start: int, stop: int) -> bool:
-            run(*rest, start, stop)
-            watch.add(stop - start)
-            return True
-
-        watch.walk(int(self.marks[-1]), step)
-        check_means_seen(self.run, *records[2:4])
+    found = [OneRun(records, len(measures), marks, origin.seed, run, places) for run in numbers]
+    return with_placements(played(found, marks, jobs, progress, measures, origin), found)

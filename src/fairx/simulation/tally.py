@@ -87,6 +87,12 @@ def add_round(
     tally.pulls[played] += 1
     tally.sums[0] += ahead
     tally.sums[1] += reward
+    pass_mark(tally, rounds)
+
+
+@kernel
+def pass_mark(tally: Tally, rounds: int) -> None:
+    """Record what was added up, where these rounds are a checkpoint."""
     if rounds == tally.marks[tally.next_mark[0]]:
         add_mark(tally, tally.next_mark[0], rounds)
         tally.next_mark[0] += 1

@@ -1,0 +1,77 @@
+"""The policies of an experiment's file: alone, with a grid to search, or with a sweep to show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairx import rules
+
+from .names import table, tables
+from .specification import Entrant
+
+LARGEST_GRID = 10_000
+
+
+def entrants(content: Mapping[str, Any]) -> tuple[Entrant, ...]:
+    """Return the policies of a file, each point of a sweep as one of its own."""
+    listed = tables("policies", content["policies"])
+    if "more_policies" in content:
+        listed = listed + tables("more_policies", content["more_policies"])
+    found = [entrant for one in listed for entrant in _swept(one)]
+    labels = [entrant.label for entrant in found]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"label {label!r} must belong to one policy only: write label = ...")
+    return tuple(found)
+
+
+def _swept(content: Mapping[str, Any]) -> Iterator[Entrant]:
+    """Yield a policy, or one for each value of its sweep, none of which is tuned."""
+    whole = _entrant({name: value for name, value in content.items() if name != "sweep"})
+    if "sweep" not in content:
+        yield whole
+        return
+    sweep = table(f"the sweep of {whole.label}", content["sweep"])
+    if len(sweep) != 1 or whole.grid:
+        raise ValueError(f"the sweep of {whole.label} must be of one setting, without a grid")
+    ((name, values),) = sweep.items()
+    if name in whole.fixed:
+        raise ValueError(f"{whole.label} must have {name} in its sweep or beside it, not both")
+    for value in _values("sweep", whole.label, name, values):
+        label = f"{whole.label}, {name} {value}"
+        yield whole._replace(label=label, grid={name: (value,)}, family=whole.label)
+
+
+def _entrant(content: Mapping[str, Any]) -> Entrant:
+    fixed = dict(content)
+    if "kind" not in fixed:
+        raise ValueError(f"each of the policies needs a kind, but one has {', '.join(fixed)}")
+    kind = str(fixed.pop("kind"))
+    label = str(fixed.pop("label", kind.partition(":")[2] or kind))
+    grid = table(f"the grid of {label}", fixed.pop("grid", {}))
+    for name, value in fixed.items():
+        if isinstance(value, Mapping) and "kind" not in value:
+            hint = rules.nearest(name, ["grid"], "a table must have a kind")
+            raise ValueError(f"{label} has no table {name!r}{hint}")
+    for name in grid:
+        if name in fixed:
+            raise ValueError(f"{label} must have {name} in its grid or beside it, not both")
+    points = {name: _values("grid", label, name, grid[name]) for name in grid}
+    entrant = Entrant(label, kind, fixed, points)
+    count = 1
+    for values in entrant.grid.values():
+        count *= len(values)
+    if count > LARGEST_GRID:
+        raise ValueError(
+            f"the grid of {label} must have at most {LARGEST_GRID} points, not {count}"
+        )
+    return entrant
+
+
+def _values(where: str, label: str, name: str, values: Any) -> tuple[Any, ...]:
+    if not isinstance(values, list) or not values:
+        raise ValueError(f"the {where} of {label} must list values of {name}, not {values!r}")
+    if any(value in values[:i] for i, value in enumerate(values)):
+        raise ValueError(f"the {where} of {label} must list each {name} once, not {values!r}")
+    return tuple(values)
