@@ -19,8 +19,11 @@ from fairx import (
     SlateDecision,
     UnknownDecision,
     fair_exposure,
+    simulate,
 )
 from fairx.compiled.entries import interpreted
+from fairx.environments import Bernoulli
+from fairx.numerics.streams import streams, unit, word
 
 MERIT = Exponential(4)
 WEIGHTS = [1, 0.6, 0.5]
@@ -84,6 +87,26 @@ def test_each_arm_is_at_each_place_as_often_as_it_says() -> None:
     assert (np.abs(shown - 4000 * chance) <= 5 * error + 1e-6).all()
     np.testing.assert_allclose(chance.sum(axis=0), 1, atol=0.01)
     np.testing.assert_allclose(chance @ WEIGHTS, slate.exposures, atol=0.01)
+
+
+def test_a_bandit_plays_the_run_of_the_simulation() -> None:
+    """Slate n of a bandit is round n of run 0, to the last bit."""
+    policy, means, keys = FairXTS(MERIT, 1, 0.5), np.array([0.2, 0.4, 0.5, 0.8]), streams(5, 0)
+    playing = bandit(policy, arms=4, seed=5)
+    exposures, pulls = np.zeros(4), np.zeros(4, int)
+    with np.errstate(over="ignore"):
+        for t in range(60):
+            slate = playing.act(weights=WEIGHTS)
+            lucks = [unit(word(keys.reward[0], 3 * t + place)) for place in range(3)]
+            arms = list(slate.arms)
+            playing.learn(
+                slate, [float(luck < m) for luck, m in zip(lucks, means[arms], strict=True)]
+            )
+            exposures += slate.exposures
+            pulls[arms] += 1
+    result = simulate(policy, Bernoulli(means), MERIT, rounds=60, seed=5, weights=WEIGHTS)
+    np.testing.assert_array_equal(result.pulls[0], pulls)
+    np.testing.assert_array_equal(result.exposure[0], exposures / 60)
 
 
 @pytest.mark.skipif(not interpreted(), reason="compiling one more policy tells nothing new")

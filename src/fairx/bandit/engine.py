@@ -37,7 +37,7 @@ def decide_slate(  # type: ignore[no-untyped-def]
     normals_of_round(policy_keys, t, len(normals), normals)
     exposures = page.exposures[: len(arms)]
     exposer.expose_arms(policy, state, arms, contexts, normals, work, page, exposures)
-    return draw(page, len(arms), word(choice_keys[0], t))
+    return draw(page, len(arms), word(choice_keys[1], t))
 
 
 @entry
