@@ -102,6 +102,7 @@ def new_page(weights: Vector, arms: int, whole: int = WHOLE) -> Page:
         exposures=by_arm[2],
         found=np.zeros(rows, np.int64),
         order=np.zeros(rows, np.int64),
+        line=np.zeros(arms, np.int64),
         others=np.zeros(2),
         wants=by_row[0],
         first_wants=np.zeros(k),

@@ -10,7 +10,6 @@ from fairx.types import Vector
 
 from .places import Page, few_rows
 
-HALF_WORD, LOW_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
 TIES = 1 << 40  # where the numbers begin that order ties; those of swaps begin at 0
 LINES = 2 << 40  # and those of the line that the others are drawn from
 
@@ -81,28 +80,31 @@ def draw_others(page: Page, exposures: Vector, alone: int, rows: int, bits: np.u
 
     Laid end to end they are a line of as many parts as rows; the points at one random distance into each
     part are drawn (Madow's systematic sampling). None is longer than a part, so none is drawn twice.
-    The order on the line, by steps of a random odd length, decides only who meets whom.
+    The order on the line, which is shuffled, decides only who meets whom.
     """
-    size = 1
-    while size < len(exposures):
-        size *= 2
-    step = (np.int64(bits >> HALF_WORD) | 1) & (size - 1)
-    position, part = np.int64(bits & LOW_HALF) & (size - 1), page.others[1]
-    row, reached, length = (
-        alone,
-        0.0,
-        part if part > 0.0 else (len(exposures) - alone) / (rows - alone),
-    )
-    point = unit(word(bits, 0)) * length
-    for _ in range(size):
-        if position < len(exposures) and exposures[position] <= part:
-            reached += exposures[position] if part > 0.0 else 1.0
-            if reached > point and row < rows:
-                page.order[row] = position
-                row += 1
-                point += length
-        position = (position + step) & (size - 1)
+    others, part = list_others(page, exposures), page.others[1]
+    length = part if part > 0.0 else others / (rows - alone)
+    row, reached, point = alone, 0.0, unit(word(bits, 0)) * length
+    for i in range(others):
+        other = i + int(unit(word(bits, i + 1)) * (others - i))
+        page.line[i], page.line[other] = page.line[other], page.line[i]
+        reached += exposures[page.line[i]] if part > 0.0 else 1.0
+        if reached > point and row < rows:
+            page.order[row] = page.line[i]
+            row += 1
+            point += length
     fill_up(page, exposures, alone, row, rows)
+
+
+@kernel
+def list_others(page: Page, exposures: Vector) -> int:
+    """List the candidates that have no row of their own; return how many."""
+    count = 0
+    for i in range(len(exposures)):
+        if exposures[i] <= page.others[1]:
+            page.line[count] = i
+            count += 1
+    return count
 
 
 @kernel
