@@ -1,6 +1,7 @@
 """The decision service under load on loopback, with durability on beside off.
 
     python benchmarks/service.py ratios        # the bars: durable / not logged, contexts / without
+    python benchmarks/service.py slates        # the bar: 10 places / one, 100 candidates, durable
     python benchmarks/service.py latency       # open loop: p50, p99, p99.9 at stated rates
     python benchmarks/service.py postgresql    # one process and two, on one PostgreSQL
     python benchmarks/service.py restart       # until it serves, with a million decisions in the store
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import statistics
@@ -38,6 +40,7 @@ MERIT = {"kind": "Exponential", "steepness": 4}
 COUNTED = {"kind": "FairXTS", "merit": MERIT, "prior_std": 0.5, "reward_std": 0.5}
 LINEAR = {"kind": "FairXLinTS", "merit": MERIT, "prior_std": 0.5, "reward_std": 0.5}
 CANDIDATES, DIMENSION = 20, 50
+PLACES = [round(1 / math.log2(1 + place), 3) for place in range(1, 11)]
 SECRET = "a secret of this benchmark only"
 
 
@@ -77,10 +80,12 @@ def serve(store: str, port: int, logged: bool) -> None:
     run(options, app)
 
 
-def create(port: int, name: str, policy: dict[str, Any], window: float = 600.0) -> None:
+def create(
+    port: int, name: str, policy: dict[str, Any], window: float = 600.0, arms: int = CANDIDATES
+) -> None:
     """Create an experiment of 20 arms."""
     linear = policy is LINEAR
-    body = {"name": name, "arms": [f"arm {i}" for i in range(CANDIDATES)], "policy": policy,
+    body = {"name": name, "arms": [f"arm {i}" for i in range(arms)], "policy": policy,
             "dimension": DIMENSION if linear else 0, "reward_window_s": window}  # fmt: skip
     post(port, "/v1/experiments", body)
 
@@ -132,6 +137,26 @@ def ratios(seconds: float, rounds: int) -> None:
     print(f"contexts (20 x 50) / without: {rate['durable, contexts'] / rate['durable']:.2f} (bar 0.5); "
           f"per server CPU-second {cpu['durable, contexts'] / cpu['durable']:.2f}")  # fmt: skip
     print(f"durable decisions a second: {rate['durable']:,.0f} (bar 2,000)")
+
+
+def slates(seconds: float, rounds: int) -> None:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        port, process = stack.enter_context(service(f"sqlite:///{folder}/slates.db"))
+        create(port, "page", COUNTED, arms=100)
+        post(port, "/v1/experiments/page/decide", {"key": "first", "places": PLACES})  # compiles
+        found: dict[str, list[Summary]] = {}
+        for number in range(rounds + 1):
+            for name, fields in (("one place", ""), ("ten places", f'"places": {PLACES}')):
+                one = load(port, decisions("page", fields), seconds=seconds if number else 1,
+                           processes=[process])  # fmt: skip
+                if number:  # the first round warms up
+                    found.setdefault(name, []).append(one)
+                    print(f"{name:20} {one}", flush=True)
+    rate = {name: statistics.median(one.rate for one in runs) for name, runs in found.items()}
+    cpu = {name: statistics.median(r.per_cpu_second for r in runs) for name, runs in found.items()}
+    print(f"ten places / one: {rate['ten places'] / rate['one place']:.2f} (bar 0.4); "
+          f"per server CPU-second {cpu['ten places'] / cpu['one place']:.2f}")  # fmt: skip
 
 
 def latency(seconds: float) -> None:
@@ -262,7 +287,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "what", choices=["ratios", "latency", "postgresql", "restart", "soak", "serve"]
+        "what", choices=["ratios", "slates", "latency", "postgresql", "restart", "soak", "serve"]
     )
     parser.add_argument("rest", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--seconds", type=float, default=8.0)
@@ -276,6 +301,7 @@ def main() -> None:
         serve(store, int(port), logged == "logged")
     runs: dict[str, Any] = {
         "ratios": lambda: ratios(options.seconds, options.rounds),
+        "slates": lambda: slates(options.seconds, options.rounds),
         "latency": lambda: latency(options.seconds),
         "postgresql": lambda: postgresql(options.seconds),
         "restart": lambda: restart(options.decisions),

@@ -31,7 +31,7 @@ from postgres_cluster import Cluster, binaries, cluster, free_port
 from fairx.store import located, verify
 from fairx.store.crash_points import NAMES
 from fairx.store.database import Database
-from fairx.store.identity import minted
+from fairx.store.identity import minted, place_id, slate_id
 from fairx.store.snapshots import ServedExperiment, arms_at, experiments, newest
 
 SECRET = "the secret of the crash harness"
@@ -49,6 +49,7 @@ EXPERIMENTS: list[dict[str, Any]] = [
         "reward_window_s": WINDOW, "dimension": 3,
     },
 ]  # fmt: skip
+Made = tuple[str, int | None]  # a decision, and the place of a slate
 # How often a point may be passed before the process dies there: some come with each request.
 PASSED = dict.fromkeys(NAMES, 40) | {"mid_fold": 3, "mid_snapshot": 3, "mid_export": 1}
 PATIENCE = 60.0  # seconds that a service may take to start, or to reach a point
@@ -92,9 +93,11 @@ class Server:
             self.process.wait(PATIENCE)
 
 
-def asked(port: int, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+def asked(
+    port: int, method: str, path: str, body: Any = None, timeout: float = 5.0
+) -> tuple[int, Any]:
     """Send one request; return the status and the answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         connection.request(method, path, None if body is None else json.dumps(body))
         answer = connection.getresponse()
@@ -123,6 +126,7 @@ class Journal:
         with self.lock:
             first = self.decisions.setdefault((experiment, key), answer)
             self.counts["decisions" if first is answer else "repeated decisions"] += 1
+            self.counts["slates"] += "slate" in answer
             if first != answer:
                 self.violations.append(f"key {key} got {first}, then {answer}")
 
@@ -130,12 +134,18 @@ class Journal:
         """Note a reward, with the first thing that was said of it."""
         with self.lock:
             self.counts[f"rewards {status}"] += 1
-            which = (reward["decision"], reward["id"])
+            which = (place_id(reward["decision"], reward.get("place")), reward["id"])
             self.rewards.setdefault(which, (reward["reward"], status))
 
     def is_full(self) -> bool:
         """Tell whether enough has happened: a run in which nothing does would prove nothing."""
-        rare = ("rewards duplicate", "shown accepted", "changes of arms", "conflicts refused")
+        rare = (
+            "slates",
+            "rewards duplicate",
+            "shown accepted",
+            "changes of arms",
+            "conflicts refused",
+        )
         often = ("decisions", "rewards accepted", "rewards late")
         count = self.counts
         return all(count[each] > 3 for each in rare) and all(count[each] > 50 for each in often)
@@ -155,7 +165,7 @@ class Client(threading.Thread):
         super().__init__(name=f"client {number}", daemon=True)
         self.number, self.ports, self.journal, self.stopped = number, ports, journal, stop
         self.random = random.Random(f"{seed} {number}")
-        self.made: list[tuple[str, str, str]] = []  # experiment, key, decision
+        self.made: list[tuple[str, str, Made]] = []  # experiment, key, and what can be rewarded
         self.newest: dict[tuple[str, int], int] = defaultdict(int)
         self.turns = self.missed = 0
         steps: list[Callable[[], None]] = [self.decide] * 8 + [self.reward] * 6
@@ -198,6 +208,8 @@ class Client(threading.Thread):
             body["candidates"] = mind.sample("abc", mind.choice([2, 3]))
         if experiment == "linear":
             body["contexts"] = [[mind.gauss(0, 1) for _ in range(3)] for _ in body["candidates"]]
+        if mind.random() < 0.3:
+            body["places"] = [1.0, 0.5]
         return body
 
     def decide(self) -> None:
@@ -209,7 +221,8 @@ class Client(threading.Thread):
         if status != 200:
             return
         self.journal.answered(experiment, key, answer)
-        self.made.append((experiment, key, answer["decision"]))
+        for placed in answer.get("slate", [{"place": None}]):
+            self.made.append((experiment, key, (answer["decision"], placed["place"])))
         fresh = missed == self.missed  # else an older try may have been the first
         if fresh and answer["snapshot"] < self.newest[experiment, port]:
             self.journal.violations.append(f"{key}: the snapshot of {port} went back: {answer}")
@@ -231,9 +244,9 @@ class Client(threading.Thread):
         experiment = self.random.choice(sorted(names))
         chosen = [each[2] for each in recent if each[0] == experiment]
         given = [
-            {"decision": decision, "id": name, "reward": value_of(decision, name),
-             "final": self.random.random() < 0.2}
-            for decision in self.random.sample(chosen, min(len(chosen), 3))
+            event(made) | {"id": name, "reward": value_of(made, name),
+                           "final": self.random.random() < 0.2}
+            for made in self.random.sample(chosen, min(len(chosen), 3))
             for name in self.random.sample(["", "click", "order"], self.random.choice([1, 2]))
         ]  # fmt: skip
         status, answer, _ = self.ask(f"{experiment}/rewards", {"rewards": given})
@@ -243,12 +256,13 @@ class Client(threading.Thread):
 
     def conflict(self) -> None:
         """Contradict a reward that was acknowledged: it must be refused, and name the first."""
-        experiment, _, decision = self.random.choice(self.made or [("", "", "")])
-        name = next((n for n in ("", "click") if (decision, n) in self.journal.rewards), None)
+        experiment, _, made = self.random.choice(self.made or [("", "", ("", None))])
+        known = self.journal.rewards
+        name = next((n for n in ("", "click") if (place_id(*made), n) in known), None)
         if name is None:
             return
-        first = value_of(decision, name)
-        given = [{"decision": decision, "id": name, "reward": first + 1}]
+        first = value_of(made, name)
+        given = [event(made) | {"id": name, "reward": first + 1}]
         status, answer, _ = self.ask(f"{experiment}/rewards", {"rewards": given})
         self.journal.counts["conflicts refused"] += status == 409
         if status == 200 or (status == 409 and repr(first) not in answer["error"]["message"]):
@@ -256,10 +270,11 @@ class Client(threading.Thread):
 
     def show(self) -> None:
         if self.made:
-            experiment, _, decision = self.random.choice(self.made[-20:])
-            status, answer, _ = self.ask(f"{experiment}/shown", {"decisions": [decision]})
+            experiment, _, made = self.random.choice(self.made[-20:])
+            shown = made[0] if made[1] is None else event(made)
+            status, answer, _ = self.ask(f"{experiment}/shown", {"decisions": [shown]})
             if status == 200:
-                self.journal.noted(decision, answer["results"][0]["status"])
+                self.journal.noted(place_id(*made), answer["results"][0]["status"])
 
     def arms(self) -> None:
         """Change arms; a change that is asked for twice may be refused the second time."""
@@ -279,9 +294,14 @@ class Client(threading.Thread):
             self.journal.violations.append("an export is not whole")
 
 
-def value_of(decision: str, name: str) -> float:
-    """Return the one reward that a decision gets under a name."""
-    return hashlib.sha256(f"{decision} {name}".encode()).digest()[0] / 256
+def event(made: Made) -> dict[str, Any]:
+    """Return how a request names a decision, or a place of a slate."""
+    return {"decision": made[0]} | ({} if made[1] is None else {"place": made[1]})
+
+
+def value_of(made: Made, name: str) -> float:
+    """Return the one reward that a decision, or a place, gets under a name."""
+    return hashlib.sha256(f"{place_id(*made)} {name}".encode()).digest()[0] / 256
 
 
 def check(store: str, journal: Journal) -> list[str]:
@@ -308,11 +328,13 @@ def missing(database: Database, journal: Journal, secret: bytes) -> Iterator[str
     decisions = {row[0]: row[1] for row in database.rows("SELECT id, arm FROM decisions")}
     every = {name: arms_at(database, number, 2**40) for name, number in numbers.items()}
     for (experiment, key), answer in journal.decisions.items():
-        number = decisions.get(answer["decision"])
-        if number is None or every[experiment][number].name != answer["arm"]:
-            yield f"decision {key} was acknowledged as {answer}, on record is {number}"
+        for placed in answer.get("slate", [answer]):
+            number = decisions.get(place_id(answer["decision"], placed.get("place")))
+            if number is None or every[experiment][number].name != placed["arm"]:
+                yield f"decision {key} was acknowledged as {answer}, on record is {number}"
     asked_for = {minted(secret, numbers[name], key, 0) for name, key in journal.sent}
-    yield from (f"nobody asked for {each}" for each in decisions.keys() - asked_for)
+    made = {slate_id(each) for each in decisions}
+    yield from (f"nobody asked for {each}" for each in made - asked_for)
     shown = {row[0]: row[1] for row in database.rows("SELECT decision, late FROM shown")}
     for decision, status in journal.shown.items():
         if decision not in shown or (
@@ -368,6 +390,17 @@ def miscounted(database: Database, experiment: ServedExperiment) -> Iterator[str
     )
 
 
+def created(port: int, about: dict[str, Any], journal: Journal) -> None:
+    """Create an experiment, and have all that it needs compiled: kills would undo it half-way."""
+    status, answer = asked(port, "POST", "/v1/experiments", about, PATIENCE)
+    assert status == 201, answer
+    name, rows = about["name"], [[0.0] * 3] * 3
+    first = {"key": "first", "places": 2, "contexts": rows if "dimension" in about else None}
+    journal.sent.add((name, "first"))
+    status, answer = asked(port, "POST", f"/v1/experiments/{name}/decide", first, PATIENCE)
+    assert status == 200, answer
+
+
 @contextmanager
 def under_load(servers: Sequence[Server], seed: int, clients: int = 6) -> Iterator[Journal]:
     """Start services, create experiments and ask until the end; then all windows close."""
@@ -379,8 +412,7 @@ def under_load(servers: Sequence[Server], seed: int, clients: int = 6) -> Iterat
             server.start()
         servers[0].ready()
         for about in EXPERIMENTS:
-            status, answer = asked(ports[0], "POST", "/v1/experiments", about)
-            assert status == 201, answer
+            created(ports[0], about, journal)
         for server in servers[1:]:
             server.ready()
         time.sleep(0.5 if servers[1:] else 0)  # they have heard of the experiments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from outcomes import MEANS, Made, panel, regrets
 from scipy import stats
-from test_experiments import SMALL, written
+from test_experiments import SMALL, rows_of, written
 
 from fairx import Exponential, FairXUCB
 from fairx.command import main
@@ -149,11 +150,27 @@ def test_two_arms_are_played_resumed_and_reported(tmp_path: Path) -> None:
 
 
 def test_an_experiment_is_reproduced_by_its_name(tmp_path: Path) -> None:
-    out = str(tmp_path / "out")
-    command = ["reproduce", "tight-intervals", "--scale", "smoke", "--out", out]
-    with pytest.raises(SystemExit):
-        main([*command, "--scale", "other"])
-    assert main([*command, "--steepness", "4"]) == 1  # the two arms have another merit
+    """At the smallest scale, of one merit, and again, which plays nothing."""
+    out = tmp_path / "out"
+    command = ["reproduce", "exploration", "--scale", "smoke", "--out", str(out), "--jobs", "1"]
+    for _ in range(2):
+        assert main([*command, "--steepness", "4"]) == 0
+    rows = rows_of(out)
+    assert len(rows) == 2 * (1 + 3 * 8)
+    sessions = [json.loads(line) for line in (out / "sessions.jsonl").read_text().splitlines()]
+    assert sum(session["runs"] for session in sessions) == len(rows)
+    page = (out / "index.html").read_text("utf-8")
+    assert "Beyond the paper</h2>" in page
+    assert "All policies beside greedy, run by run" in page
+    assert "Claims</h2>" not in page  # those are the paper's
+
+
+def test_a_merit_without_steepness_is_none_of_those_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["reproduce", "tight-intervals", "--steepness", "4", "--out", str(tmp_path / "out")]
+    assert main(command) == 1
+    assert "one of none for tight-intervals-two-arms, not 4" in capsys.readouterr().err
 
 
 def test_weights_are_those_of_a_uniform_policy() -> None:

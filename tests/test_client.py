@@ -26,7 +26,8 @@ from hypothesis import strategies as st
 from fairx import Exponential, FairXTS, auditing, client
 from fairx.client import AsyncClient, Client, Conflict, Reward, ServiceError
 from fairx.client.answers import Shown
-from fairx.client.calls import decide, get
+from fairx.client.calls import get
+from fairx.client.deciding import decide
 from fairx.client.exchange import FIRST_WAIT, LONGEST_WAIT, waits
 from fairx.client.feedback import PART
 from fairx.store.rewards import ACCEPTED, DUPLICATE, LATE, PARKED
@@ -44,6 +45,19 @@ DECISION = {
     **CHOICE, "time": 1.0, "probabilities": {"a": 0.25, "b": 0.75}, "shown": None, "due": 9.0,
     "status": "waiting", "reward": None,
     "rewards": [{"id": "", "reward": 1.0, "final": False, "late": True, "time": 2.0}],
+}  # fmt: skip
+SLATE = {
+    "decision": "d1", "snapshot": 3,
+    "slate": [
+        {"arm": arm, "place": place, "propensity": 0.5} for place, arm in ((1, "b"), (2, "a"))
+    ],
+}  # fmt: skip
+SLATE_DECISION = {
+    "decision": "d1", "time": 1.0, "snapshot": 3, "exposures": {"a": 1.0},
+    "slate": [
+        {"place": 1, "arm": "a", "weight": 1.0, "propensity": 0.5, "shown": None, "status": "mature",
+         "due": 9.0, "reward": 1.0, "rewards": DECISION["rewards"]},
+    ],
 }  # fmt: skip
 COUNTS = {"decisions": 4, "rewards": 2, "late": 1, "missing": 0, "waiting": 1}
 STATUS = {
@@ -201,6 +215,31 @@ CASES = {
         lambda c: shop(c).decide("k", count=2), "POST", f"{SHOP}/decide", {"key": "k", "count": 2},
         {"decisions": [CHOICE, CHOICE]}, lambda ds: [d.decision for d in ds], ["d1", "d1"],
     ),
+    "decide a slate": Case(
+        lambda c: shop(c).decide("k", places=iter([1, 0.5])), "POST", f"{SHOP}/decide",
+        {"key": "k", "places": [1.0, 0.5]}, SLATE,
+        lambda s: (s.arms, s.slate[1].propensity, s.exposures), (("b", "a"), 0.5, None),
+    ),
+    "decide places seen alike": Case(
+        lambda c: shop(c).decide("k", places=2), "POST", f"{SHOP}/decide",
+        {"key": "k", "places": 2}, SLATE, lambda s: s.decision, "d1",
+    ),
+    "decision of a slate": Case(
+        lambda c: shop(c).slate("d1"), "GET", f"{SHOP}/decisions/d1", None, SLATE_DECISION,
+        lambda d: (d.slate[0].rewards[0].late, d.slate[0].weight, d.exposures), (True, 1.0, {"a": 1.0}),
+    ),
+    "shown places": Case(
+        lambda c: shop(c).shown("d1", [1, 2]), "POST", f"{SHOP}/shown",
+        {"decisions": [{"decision": "d1", "place": 1}, {"decision": "d1", "place": 2}]},
+        {"results": [{"decision": "d1", "status": "accepted", "place": place} for place in (1, 2)]},
+        lambda r: [e.place for e in r], [1, 2],
+    ),
+    "reward of a place": Case(
+        lambda c: shop(c).reward("d1", 1, place=2), "POST", f"{SHOP}/rewards",
+        {"rewards": [{"decision": "d1", "reward": 1.0, "id": "", "final": False, "place": 2}]},
+        {"results": [{"decision": "d1", "status": "late", "place": 2}]},
+        lambda r: (r.status, r.place), ("late", 2),
+    ),
     "decision": Case(
         lambda c: shop(c).decision("d/1"), "GET", f"{SHOP}/decisions/d%2F1", None, DECISION,
         lambda d: (d.rewards[0].late, d.unit, d.contexts), (True, None, None),
@@ -325,6 +364,10 @@ def test_a_reward_that_is_no_number_is_not_sent(name: str, act: Any, bad: Any, r
         ),
         (lambda h: h.decide(contexts=[1.0]), r"contexts must have shape \(any, any\), not \(1,\)"),
         (lambda h: h.decide(candidates=["a"], contexts=[[1], [2]]), r"shape \(1, any\).*candidate"),
+        (lambda h: h.decide(places=0), "places must be a whole number of at least 1, not 0"),
+        (lambda h: h.decide(places=[math.inf]), "places must be finite"),
+        (lambda h: h.shown("d", 0), "places must be a whole number of at least 1, not 0"),
+        (lambda h: h.reward("d", 1, place=0), "place must be a whole number of at least 1, not 0"),
         (lambda h: h.decide(count=0), "count must be a whole number of at least 1, not 0"),
         (lambda h: h.create(["a"], {"kind": "EG", "epsilon": math.nan}), "policy must be of texts"),
         (
@@ -661,7 +704,8 @@ def test_both_clients_have_the_same_methods_and_say_what_they_take() -> None:
             assert one.__doc__ == other.__doc__
             assert one.__doc__
     parameters = inspect.signature(Client(URL).experiment("shop").decide).parameters
-    assert list(parameters) == ["key", "candidates", "contexts", "unit", "count", "probabilities"]
+    expected = ["key", "candidates", "contexts", "unit", "count", "probabilities", "places"]
+    assert list(parameters) == expected
 
 
 @pytest.mark.parametrize("status", [ACCEPTED, DUPLICATE, LATE, PARKED])

@@ -135,6 +135,23 @@ def test_all_of_an_experiments_life(client: Any, tmp_path: Path) -> None:
     assert [action.action for action in client.actions()][:2] == ["deleted", "running"]
 
 
+def test_slates(client: Any) -> None:
+    shop = client.experiment("page")
+    shop.create(["a", "b"], POLICY)
+    slate = shop.decide("page", places=[1.0, 0.5], probabilities=True)
+    assert shop.decide("page", places=[1.0, 0.5], probabilities=True) == slate
+    assert sorted(slate.arms) == ["a", "b"]
+    assert sum(slate.exposures.values()) == pytest.approx(1.5)
+    assert [each.place for each in shop.shown(slate.decision, [1, 2])] == [1, 2]
+    given = [Reward(slate.decision, (place - 1) / 4, "", True, place) for place in (2, 1)]
+    assert [each.status for each in shop.rewards(given)] == ["accepted"] * 2
+    with pytest.raises(ServiceError, match="place must be given"):
+        shop.reward(slate.decision, 0.25)
+    _until(lambda: shop.status().waiting == 0)
+    assert [each.reward for each in shop.slate(slate.decision).slate] == [0.0, 0.25]
+    shop.delete()
+
+
 def test_contexts(client: Any) -> None:
     news = client.experiment("news")
     news.create(["a", "b"], LINEAR, dimension=2)

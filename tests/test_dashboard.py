@@ -465,6 +465,22 @@ def test_rewards_outside_of_their_range_leave_a_reason(service: Service) -> None
     assert "from 0 to 1, not 5" in service.page("/experiments/shop").texts["reason"]
 
 
+def test_slates_have_exposure_by_the_weights_of_their_places(service: Service) -> None:
+    service.post("", {"name": "shop", "arms": ["a", "b", "c"], "policy": FAIR})
+    for i in range(5):
+        service.post("/shop/decide", {"key": f"k{i}", "places": [1.0, 0.25]})
+    service.post("/shop/decide", {"key": "single"})
+    page = service.page("/experiments/shop")
+    for counts in service.api("/shop/status")["arms"]:
+        check(page.of("counts", counts["arm"]), counts, *COUNTS, "exposure")
+        one = service.page(f"/experiments/shop/arms/{counts['arm']}")
+        check(one.of("counts"), counts, *COUNTS, "exposure")
+    service.now[0] += 700
+    service.settle("shop", 11)
+    refused = service.client.get("/v1/experiments/shop/audit")
+    assert "does not know slates yet" in refused.json()["error"]["message"]
+
+
 def test_contexts_and_what_must_be_shown(service: Service) -> None:
     policy = {"kind": "FairXLinEG", "merit": FAIR["merit"], "ridge": 1.0, "epsilon": 0.5}
     about = {"dimension": 2, "requires_shown": True, "missing_reward": None, "reward_window_s": 60}

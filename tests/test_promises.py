@@ -23,9 +23,11 @@ from test_store import FAIR_LIN_TS, FAIR_TS, FAIR_UCB, SECRET, Site, tell
 
 from fairx.store import Verified, located, verify
 from fairx.store.decisions import Recorded, write_decisions
+from fairx.store.events import Batch, Reward
+from fairx.store.events import Shown as ShownEvent
 from fairx.store.experiments import Changes, change_arms
 from fairx.store.folding import fold
-from fairx.store.rewards import Batch, Reward, note_shown, take_in
+from fairx.store.rewards import note_shown, take_in
 from fairx.store.snapshots import Snapshot, arms_at, experiments, newest
 from fairx.store.sqlite import SQLite
 from fairx.store.writer import DECISIONS, OTHER, REWARDS, Writer
@@ -86,7 +88,9 @@ class Shown:
         self.site, self.decision = site, decision
 
     def __call__(self, database: Any) -> list[str]:
-        return note_shown(database, self.site.experiment, [self.decision], self.site.now)
+        return note_shown(
+            database, self.site.experiment, [ShownEvent(self.decision)], self.site.now
+        )
 
 
 class Added:

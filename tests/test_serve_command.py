@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -108,16 +109,25 @@ def test_backups_and_restores_that_cannot_be(tmp_path: Path) -> None:
         backup(located("postgresql://localhost/x"), tmp_path / "copy.db")
 
 
+def moved(demo: Server, name: str, count: str, least: int) -> dict[str, Any]:
+    """Return the status of an experiment when it has counted so many."""
+    end = time.monotonic() + 30
+    counts: dict[str, Any] = {}
+    while time.monotonic() < end and counts.get(count, 0) < least:
+        time.sleep(0.5)
+        answer = httpx.get(f"{demo.url}{E}/{name}/status", timeout=30)
+        counts = answer.json() if answer.is_success else {}
+    return counts
+
+
 def test_the_demonstration_moves_and_stops_gracefully(tmp_path: Path) -> None:
     demo = Server(address(tmp_path), tmp_path / "log", "--demo")
     demo.start()
-    end = time.monotonic() + 30
-    counts: dict[str, Any] = {}
-    while time.monotonic() < end and counts.get("mature", 0) < 20:
-        time.sleep(0.5)
-        answer = httpx.get(f"{demo.url}{E}/demo-news/status")
-        counts = answer.json() if answer.is_success else {}
+    counts = moved(demo, "demo-news", "mature", 20)
     assert counts["mature"] >= 20
+    page = moved(demo, "demo-front-page", "decisions", 5)
+    assert page["decisions"] % 5 == 0
+    assert math.isclose(sum(arm["exposure"] for arm in page["arms"]), 1)
     assert "demo-news" in httpx.get(demo.url + "/").text
     assert httpx.get(f"{demo.url}{E}/demo-radio/audit").is_success
     demo.interrupt()

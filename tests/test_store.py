@@ -29,10 +29,11 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.decisions import Decision, Recorded, write_decisions
 from fairx.store.errors import Conflict, NotFound, Unavailable
+from fairx.store.events import Batch, Reward, Shown
 from fairx.store.experiments import Changes, change_arms, create, erase, set_status
 from fairx.store.folding import AT_ONCE, fold
 from fairx.store.identity import is_ours, minted
-from fairx.store.rewards import Batch, Reward, note_shown, take_in
+from fairx.store.rewards import note_shown, take_in
 from fairx.store.settings import COUNTING, checked
 from fairx.store.snapshots import Snapshot, experiments, newest
 from fairx.store.sqlite import SQLite, check_version
@@ -104,7 +105,7 @@ class Site:
     def shown(self, *keys: str) -> list[str]:
         with self.database.transaction():
             return note_shown(
-                self.database, self.experiment, [self.id(key) for key in keys], self.now
+                self.database, self.experiment, [Shown(self.id(key)) for key in keys], self.now
             )
 
     def arms(self, **changes: list[str]) -> Snapshot:

@@ -26,7 +26,7 @@ from test_store import FAIR_LIN_TS, FAIR_TS, WINDOW, Site
 
 from fairx.store.decisions import Decision
 from fairx.store.errors import Conflict, NotFound
-from fairx.store.rewards import Reward
+from fairx.store.events import Reward
 from fairx.store.snapshots import experiments, newest
 from fairx.store.sqlite import SQLite
 

@@ -3,7 +3,7 @@
 import typing as _typing
 
 from . import datasets, environments, theory
-from .bandit import Bandit, Decision
+from .bandit import Bandit, Decision, SlateDecision
 from .errors import BrokenFile, FairxError, RewardGiven, UnknownArm, UnknownDecision
 from .evaluation import Evaluation, Logged, evaluate
 from .exposure import fair_probabilities
@@ -75,6 +75,7 @@ __all__ = [
     "RewardGiven",
     "Round",
     "Slate",
+    "SlateDecision",
     "Summary",
     "Uniform",
     "UniformLog",

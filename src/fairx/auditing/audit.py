@@ -85,6 +85,11 @@ def audit(
     found = log if isinstance(log, Log) else read(log, columns)
     if "reward" not in found.columns:
         raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
+    if "place" in found.columns:
+        raise ValueError(
+            "the log must have one arm for each decision, not slates (its column 'place'): "
+            "use fairx.auditing.slates.audit_slates"
+        )
     tables = prepared(found, float(late))
     sums = log_sums(tables)
     if sums.least < low or sums.most > high:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.errors import BrokenFile, RewardGiven, UnknownArm, UnknownDecision
+from fairx.errors import BrokenFile, RewardGiven, UnknownDecision
 from fairx.moved import renamed
 from fairx.policies import Policy
+from fairx.slates import place_weights
 from fairx.texts import short, table
-from fairx.types import Indices, Vector
+from fairx.types import Indices, Matrix, Vector
 
 from . import keeping
-from .decision import Decision
+from .arms import Arms
+from .decision import Decision, SlateDecision
 from .engine import Engine
+from .waiting import Places, Waiting
 
+Decided = Decision | SlateDecision | int  # or its id
 REWARDS = 0.0, 1.0  # what rewards are taken to be from and to, where a policy must know before
 
 
@@ -61,23 +65,16 @@ class Bandit:
         *,
         seed: int,
     ) -> None:
-        counted = isinstance(arms, (int, np.integer))
-        self._names: list[Any] = list(range(rules.count("arms", arms)) if counted else arms)  # type: ignore[arg-type]
-        self._numbers = {name: number for number, name in enumerate(self._names)}
-        rules.count("the number of arms", len(self._names))
-        if len(self._numbers) < len(self._names):
-            raise ValueError(f"arms must be distinct, not {self._names!r}")
+        self._arms = Arms(arms)
         if hasattr(policy, "check_reach"):
             policy.check_reach(*REWARDS)
         self.policy = policy
         self.dimension = rules.count("dimension", dimension, low=0)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
-        self._engine = Engine(policy, len(self._names), self.dimension, self.seed)
-        self._retired: set[Any] = set()
-        self._pending: dict[int, tuple[int, Vector]] = {}
+        self._engine = Engine(policy, len(self._arms.names), self.dimension, self.seed)
+        self._waiting = Waiting({}, {})
         self._made = 0
-        self._list_arms()
 
     def __repr__(self) -> str:
         return f"Bandit({', '.join(f'{name}: {text}' for name, text in self._told())})"
@@ -92,14 +89,14 @@ class Bandit:
                 ("arms", short(list(self.arms))),
                 ("dimension", str(self.dimension)),
                 ("decisions", str(self._made)),
-                ("pending", str(len(self._pending))),
+                ("pending", str(len(self._waiting.ids()))),
                 ("seed", str(self.seed)),
             ]
 
     @property
     def arms(self) -> tuple[Any, ...]:
         """The arms that may be played."""
-        return self._all[1]
+        return self._arms.played
 
     @property
     def state(self) -> Any:
@@ -113,87 +110,131 @@ class Bandit:
 
     @property
     def pending(self) -> tuple[int, ...]:
-        """The decisions that wait for a reward."""
+        """The decisions that wait for a reward, a slate until each of its places had one."""
         with self._lock:
-            return tuple(self._pending)
+            return self._waiting.ids()
+
+    @overload
+    def act(
+        self,
+        contexts: npt.ArrayLike | None = None,
+        candidates: Sequence[Any] | None = None,
+        *,
+        weights: None = None,
+        available: Sequence[Any] | None = None,
+    ) -> Decision: ...
+
+    @overload
+    def act(
+        self,
+        contexts: npt.ArrayLike | None = None,
+        candidates: Sequence[Any] | None = None,
+        *,
+        weights: int | Sequence[float] | Vector,
+        available: Sequence[Any] | None = None,
+    ) -> SlateDecision: ...
 
     def act(
         self,
         contexts: npt.ArrayLike | None = None,
         candidates: Sequence[Any] | None = None,
         *,
+        weights: int | Sequence[float] | Vector | None = None,
         available: Sequence[Any] | None = None,  # the old name
-    ) -> Decision:
+    ) -> Decision | SlateDecision:
         """Compute this decision's probabilities, once, and draw an arm from them.
 
-        `contexts` has one row per arm on offer: the `candidates`, or all arms.
+        `contexts` has one row per arm on offer: the `candidates`, or all arms. With `weights`, one per
+        place of a page (a number k stands for k places that are seen alike), the arms of a slate are
+        drawn, each with its fair exposure. With fewer arms than places the first places are used.
         """
         candidates = renamed("available", available, "candidates", candidates)
         with self._lock:
-            arms, names = self._all if candidates is None else self._among(candidates)
+            every = self._arms.offered
+            arms, names = every if candidates is None else self._arms.among(candidates)
             rows = self._contexts(contexts, len(names))
+            if weights is not None:
+                return self._act_slate(arms, names, rows, place_weights(weights)[: len(names)])
             out, number = np.empty(len(names)), self._made
             position = self._engine.decide(number, arms, rows, out)
             self._made = number + 1
             context = rows[position].copy()
-            self._pending[number] = (int(arms[position]), context)
+            self._waiting.decisions[number] = (int(arms[position]), context)
             seen = context.copy() if self.dimension else context
             return Decision(number, names[position], float(out[position]), out, names, seen)
 
+    def _act_slate(
+        self, arms: Indices, names: tuple[Any, ...], contexts: Matrix, weights: Vector
+    ) -> SlateDecision:
+        """Draw a slate."""
+        number = self._made
+        page = self._engine.decide_slate(number, arms, contexts, weights)
+        self._made = number + 1
+        shown = page.shown.tolist()
+        left = {place: (int(arms[i]), contexts[i].copy()) for place, i in enumerate(shown, 1)}
+        self._waiting.slates[number] = Places(len(shown), left)
+        exposures = page.exposures[: len(names)].copy()
+        return SlateDecision(
+            number, tuple(names[i] for i in shown), page.propensities.copy(), exposures, names,
+            weights, contexts[shown],
+        )  # fmt: skip
+
     def learn(
-        self, decision: Decision | int | Sequence[Decision | int], reward: float | Sequence[float]
+        self,
+        decision: Decided | Sequence[Decided],
+        reward: float | Sequence[float | Sequence[float]],
+        *,
+        place: int | None = None,
     ) -> None:
         """Take in the reward of an earlier decision, given whole or by its id, or of several.
 
-        Each decision is learned from once. Where one of several is refused, none is taken in.
+        A slate takes a list of rewards, one for each place; or, with `place`, that of one place: the
+        first is 1. Each decision, and each place, is learned from once. Where one of several is
+        refused, none is taken in.
         """
-        if isinstance(decision, (Decision, int, np.integer, str, float)):
-            return self._learn([getattr(decision, "id", decision)], [reward])
-        return self._learn([getattr(each, "id", each) for each in decision], list(reward))  # type: ignore[arg-type]
+        if isinstance(decision, (Decision, SlateDecision, int, np.integer, str, float)):
+            return self._learn([getattr(decision, "id", decision)], [reward], place)
+        if place is not None:
+            raise rules.InvalidValue("place", "be given with one decision, not with several")
+        return self._learn([getattr(each, "id", each) for each in decision], list(reward), None)  # type: ignore[arg-type]
 
-    def _learn(self, ids: list[Any], rewards: list[Any]) -> None:
+    def _learn(self, ids: list[Any], rewards: list[Any], place: int | None) -> None:
         if len(ids) != len(rewards):
             raise ValueError(
                 f"rewards must be as many as decisions, {len(ids)}, not {len(rewards)}"
             )
-        values = [rules.number("reward", reward) for reward in rewards]
         with self._lock:
-            for number in ids:
+            found = []
+            for number, reward in zip(ids, rewards, strict=True):
                 self._check_pending(number)
+                found += self._waiting.rewarded(number, reward, place)
             if len(set(ids)) < len(ids):
                 raise RewardGiven(f"decisions must be rewarded once each, not as in {ids!r}")
-            for number, value in zip(ids, values, strict=True):
-                self._engine.learn(*self._pending.pop(number), value)
+            for key, value in found:
+                self._engine.learn(*self._waiting.pop(key), value)
 
-    def forget(self, decision: Decision | int) -> None:
-        """Give up waiting for a reward that will not come; the decision teaches nothing."""
+    def forget(self, decision: Decision | SlateDecision | int, *, place: int | None = None) -> None:
+        """Give up waiting for a reward that will not come; the decision teaches nothing.
+
+        Of a slate, `place` alone, or all places that wait.
+        """
         with self._lock:
             number: Any = getattr(decision, "id", decision)
             self._check_pending(number)
-            del self._pending[number]
+            for key in self._waiting.left(number, place):
+                self._waiting.pop(key)
 
     def add_arm(self, name: Hashable) -> None:
         """Add an arm, with nothing learned of it; a removed arm comes back with what was."""
         with self._lock:
-            if name in self._retired:
-                self._retired.remove(name)
-            elif name in self._numbers:
-                raise ValueError(f"arm {name!r} exists already")
-            else:
+            if name not in self._arms.numbers:
                 self._engine.grow()
-                self._numbers[name] = len(self._names)
-                self._names.append(name)
-            self._list_arms()
+            self._arms.add(name)
 
     def remove_arm(self, name: Hashable) -> None:
         """Play an arm no more. Rewards of its earlier decisions are still taken in."""
         with self._lock:
-            if name not in self._numbers or name in self._retired:
-                raise UnknownArm(self._no_such_arm(name))
-            if len(self._names) - len(self._retired) == 1:
-                raise ValueError(f"arm {name!r} is the last one: a bandit needs at least one arm")
-            self._retired.add(name)
-            self._list_arms()
+            self._arms.remove(name)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to `path`, in one step; arms must be numbers or texts.
@@ -203,13 +244,13 @@ class Bandit:
         with self._lock:
             header = {
                 "policy": keeping.written(self.policy),
-                "arms": keeping.nameable(self._names),
-                "retired": sorted(self._retired, key=self._numbers.__getitem__),
+                "arms": keeping.nameable(self._arms.names),
+                "retired": self._arms.retired,
                 "dimension": self.dimension,
                 "seed": self.seed,
                 "made": self._made,
             }
-            keeping.save(path, header, self._engine.parts(), self._pending)
+            keeping.save(path, header, self._engine.parts(), self._waiting)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy[Any] | None = None) -> Bandit:
@@ -218,25 +259,12 @@ class Bandit:
         try:
             found = keeping.built(header["policy"]) if policy is None else policy
             bandit = cls(found, header["arms"], header["dimension"], seed=header["seed"])
-            bandit._pending = keeping.restore(bandit._engine.parts(), arrays)
-            bandit._retired, bandit._made = set(header["retired"]), header["made"]
+            bandit._waiting = keeping.restore(bandit._engine.parts(), arrays)
+            bandit._arms.retire(header["retired"])
+            bandit._made = header["made"]
         except (KeyError, TypeError, IndexError) as error:
             raise BrokenFile(f"{path} lacks a part of a saved bandit ({error})") from error
-        bandit._list_arms()
         return bandit
-
-    def _list_arms(self) -> None:
-        arms = [arm for arm, name in enumerate(self._names) if name not in self._retired]
-        self._all = np.array(arms, np.int64), tuple(self._names[arm] for arm in arms)
-
-    def _among(self, candidates: Sequence[Any]) -> tuple[Indices, tuple[Any, ...]]:
-        names = tuple(candidates)
-        for name in names:
-            if name not in self._numbers or name in self._retired:
-                raise UnknownArm(self._no_such_arm(name))
-        if not names or len(set(names)) < len(names):
-            raise ValueError(f"candidates must name at least one arm, each once, not {names!r}")
-        return np.array([self._numbers[name] for name in names], np.int64), names
 
     def _contexts(self, contexts: npt.ArrayLike | None, arms: int) -> Vector:
         if contexts is None and self.dimension == 0:
@@ -247,16 +275,11 @@ class Bandit:
         return rules.array("contexts", contexts, (arms, self.dimension), hint)
 
     def _check_pending(self, number: Any) -> None:
-        if number in self._pending:
+        if number in self._waiting.decisions or number in self._waiting.slates:
             return
         if isinstance(number, (int, np.integer)) and 0 <= number < self._made:
             raise RewardGiven(f"decision {number} was rewarded or forgotten already")
         hint = f"this bandit made {self._made} so far"
-        if isinstance(number, Hashable) and number in self._numbers:
+        if isinstance(number, Hashable) and number in self._arms.numbers:
             hint = "that is an arm; learn takes what act returned, or its id"
         raise UnknownDecision(f"decision {number!r} does not exist: {hint}")
-
-    def _no_such_arm(self, name: Any) -> str:
-        return (
-            f"arm {name!r} does not exist: this bandit has {', '.join(map(repr, self.arms[:20]))}"
-        )

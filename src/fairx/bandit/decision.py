@@ -1,4 +1,4 @@
-"""What a bandit decided, and how a notebook shows it."""
+"""What a bandit decided, one arm or a slate of them, and how a notebook shows it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairx.texts import table
-from fairx.types import Vector
+from fairx.texts import short, table
+from fairx.types import Matrix, Vector
 
 
 class Decision(NamedTuple):
@@ -27,6 +27,23 @@ class Decision(NamedTuple):
         )
 
 
+class SlateDecision(NamedTuple):
+    """The arms to show, the first place first, with all that is needed to learn from them."""
+
+    id: int
+    arms: tuple[Any, ...]  # by place: the first is place 1
+    propensities: Vector  # by place: how likely that arm was at that place
+    exposures: Vector  # of all candidates: the expected weight of the place of each
+    candidates: tuple[Any, ...]  # all arms on offer
+    weights: Vector  # by place
+    contexts: Matrix  # by place: of the arm there
+
+    def __repr__(self) -> str:
+        shown = short(list(self.arms))
+        among = f"{len(self.arms)} places among {len(self.candidates)} arms"
+        return f"SlateDecision({self.id}: {shown} on {among})"
+
+
 def _decision_page(decision: Decision) -> str:
     """Return what a notebook shows of a decision: the likeliest arms first."""
     order = np.argsort(-decision.probabilities, kind="stable")[:10]
@@ -36,4 +53,13 @@ def _decision_page(decision: Decision) -> str:
     return table(f"decision {decision.id}: {decision.arm}", rows)
 
 
+def _slate_page(slate: SlateDecision) -> str:
+    """Return what a notebook shows of a slate: its first places."""
+    shown = list(zip(slate.arms, slate.propensities, strict=True))
+    rows = [(f"{place}. {arm}", f"{p:.4g}") for place, (arm, p) in enumerate(shown[:10], 1)]
+    rows += [("…", f"{len(shown) - 10} more")] if len(shown) > 10 else []
+    return table(f"decision {slate.id}: {len(shown)} places", rows)
+
+
+SlateDecision._repr_html_ = _slate_page  # type: ignore[attr-defined]
 Decision._repr_html_ = _decision_page  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,14 @@ import numpy.typing as npt
 
 from fairx.compiled import direct, entry
 from fairx.exposure import choose
-from fairx.numerics.streams import normals_of_round, streams, uniform
+from fairx.numerics.streams import normals_of_round, streams, uniform, word
 from fairx.policies import Policy
 from fairx.policies.base import absorb_once, inner_form
+from fairx.policies.exposing import exposer_of
 from fairx.policies.foreign import is_distribution
+from fairx.slates import Page, new_page
+from fairx.slates.drawing import draw
+from fairx.slates.target import spread
 from fairx.types import Indices, Matrix, Vector
 
 
@@ -22,6 +27,24 @@ def decide(policy, state, arms, contexts, policy_keys, choice_keys, t, normals, 
     normals_of_round(policy_keys, t, len(normals), normals)
     policy.propose(state, arms, contexts, normals, work, out)
     return choose(out, uniform(choice_keys, t))
+
+
+@entry
+def decide_slate(  # type: ignore[no-untyped-def]
+    exposer, policy, state, arms, contexts, policy_keys, choice_keys, t, normals, work, page
+):
+    """Write the exposures of decision `t` and a slate drawn with them; return how many places."""
+    normals_of_round(policy_keys, t, len(normals), normals)
+    exposures = page.exposures[: len(arms)]
+    exposer.expose_arms(policy, state, arms, contexts, normals, work, page, exposures)
+    return draw(page, len(arms), word(choice_keys[0], t))
+
+
+@entry
+def draw_by_probability(page, probabilities, bits):  # type: ignore[no-untyped-def]
+    """Write the exposures that these probabilities give, and a slate drawn with them."""
+    spread(probabilities, page, page.exposures[: len(probabilities)])
+    return draw(page, len(probabilities), bits)
 
 
 class Engine:
@@ -52,15 +75,36 @@ class Engine:
         """
         if not self._ours:  # a policy of others, as it is
             rng = self._generator(number)
-            given = self._kernel.policy.probabilities(self.state, arms, contexts, rng)
-            if not is_distribution(given, self._state.found) or len(given) != len(arms):
-                raise ValueError(self._kernel.complaint(self._state))
-            out[:] = given
+            out[:] = self._given(arms, contexts, rng)
             return int(choose(out, rng.random()))
         if self._decide is None:
             self._compile()
         rest = (arms, contexts, *self._keys, number, self._normals, self._work, out)
         return int(self._decide(self._lowered, self._state, *rest))
+
+    def decide_slate(self, number: int, arms: Indices, contexts: Matrix, weights: Vector) -> Page:
+        """Return a page with the exposures and the slate of decision `number`; the next writes over it.
+
+        Arrays as for `decide`; weights are one per place, not more than arms.
+        """
+        page = self._page_of(weights)
+        if not self._ours:
+            rng = self._generator(number)
+            given = np.ascontiguousarray(self._given(arms, contexts, rng), np.float64)
+            _ready_to_draw()(page, given, rng.integers(2**64, dtype=np.uint64))
+            return page
+        if self._decide_slate is None:
+            self._compile_slate()
+        rest = (arms, contexts, *self._keys, number, self._normals, self._work, page)
+        self._decide_slate(*self._slate_records, self._state, *rest)
+        return page
+
+    def _given(self, arms: Indices, contexts: Matrix, rng: np.random.Generator) -> Any:
+        """Return the probabilities of a policy of others."""
+        given = self._kernel.policy.probabilities(self.state, arms, contexts, rng)
+        if not is_distribution(given, self._state.found) or len(given) != len(arms):
+            raise ValueError(self._kernel.complaint(self._state))
+        return given
 
     def learn(self, arm: int, context: Vector, reward: float) -> None:
         """Let the policy learn from a reward of `arm`."""
@@ -101,6 +145,14 @@ class Engine:
         normals, work = self._kernel.needs(self.arms, self.dimension)
         self._normals, self._work = np.empty(normals), np.empty(work)
         self._decide: Any = None
+        self._decide_slate: Any = None
+        self._page: Page | None = None
+
+    def _page_of(self, weights: Vector) -> Page:
+        """Return room for slates of these places: pages of one kind mostly follow each other."""
+        if self._page is None or self._page.weights.tobytes() != weights.tobytes():
+            self._page = new_page(weights, self.arms)
+        return self._page
 
     def _compile(self) -> None:
         """Compile the two steps for this policy, on a state of its own."""
@@ -114,6 +166,21 @@ class Engine:
         run, low = absorb_once.ready(records, lambda run, low: run(*low, *taken))
         self._absorb = direct(run, (*low, *taken))
 
+    def _compile_slate(self) -> None:
+        """Compile the step that decides on a slate, on a state of its own."""
+        blank, page = self._kernel.start(self.arms, self.dimension), new_page(np.ones(1), 1)
+        arms, contexts = np.zeros(1, np.int64), np.zeros((1, self.dimension))
+        rest = (arms, contexts, *self._keys, 0, self._normals, self._work, page)
+        records = (exposer_of(self._kernel), self._kernel, blank)
+        run, low = decide_slate.ready(records, lambda run, low: run(*low, *rest))
+        self._slate_records, self._decide_slate = low[:2], direct(run, (*low, *rest))
+
     def _generator(self, number: int) -> np.random.Generator:
         """Return the generator of one decision, for policies of others."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0, number)))
+
+
+@functools.cache
+def _ready_to_draw() -> Any:
+    page, even = new_page(np.ones(1), 1), np.ones(1)
+    return draw_by_probability.ready((), lambda run, _: run(page, even, np.uint64(0)))[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,41 @@ import numpy.typing as npt
 from fairx.errors import BrokenFile
 from fairx.files import read_archive, write_archive
 from fairx.settings import KINDS, build, describe
-from fairx.types import Vector
+
+from .waiting import Places, Waiting
 
 KIND = "bandit"  # of file
 Arrays = Mapping[str, npt.NDArray[Any]]
-Pending = dict[int, tuple[int, Vector]]  # by decision: the arm and its context
+ROWS = ("ids", "arms", "contexts")  # of what waits
+PLACE_ROWS = (*ROWS, "places", "numbers")  # of slates: also the place, and how many there are
 
 
 def save(
-    path: str | os.PathLike[str], header: Mapping[str, Any], parts: Arrays, pending: Pending
+    path: str | os.PathLike[str], header: Mapping[str, Any], parts: Arrays, waiting: Waiting
 ) -> None:
-    """Write a bandit, in one step."""
+    """Write a bandit, in one step; slates are written where one waits."""
     arrays = {f"state_{name}": part for name, part in parts.items()}
-    arrays["pending_ids"] = np.array(list(pending), np.int64)
-    arrays["pending_arms"] = np.array([arm for arm, _ in pending.values()], np.int64)
-    contexts = [context for _, context in pending.values()]
-    arrays["pending_contexts"] = np.array(contexts).reshape(len(contexts), header["dimension"])
+    single = [(i, *shown) for i, shown in waiting.decisions.items()]
+    arrays |= _columns("pending", ROWS, single, header["dimension"])
+    if waiting.slates:
+        places = [
+            (i, *shown, place, slate.number)
+            for i, slate in waiting.slates.items()
+            for place, shown in slate.left.items()
+        ]
+        arrays |= _columns("slate", PLACE_ROWS, places, header["dimension"])
     write_archive(path, KIND, dict(header), arrays)
+
+
+def _columns(
+    kind: str, names: Sequence[str], rows: list[tuple[Any, ...]], dimension: int
+) -> dict[str, npt.NDArray[Any]]:
+    """Return rows as arrays by name: whole numbers, and contexts."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    found = dict(zip(names, columns, strict=True))
+    contexts = np.array(found.pop("contexts"), np.float64).reshape(len(rows), dimension)
+    arrays = {f"{kind}_{name}": np.array(column, np.int64) for name, column in found.items()}
+    return arrays | {f"{kind}_contexts": contexts}
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -36,15 +54,24 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     return read_archive(path, KIND)
 
 
-def restore(parts: Arrays, arrays: Arrays) -> Pending:
-    """Fill the arrays of a new state, and return the decisions that wait."""
+def restore(parts: Arrays, arrays: Arrays) -> Waiting:
+    """Fill the arrays of a new state, and return what waits."""
     for name, part in parts.items():
         saved = arrays[f"state_{name}"]
         if saved.shape != part.shape:
             raise BrokenFile(f"the saved {name} has shape {saved.shape}, not {part.shape}")
         part[...] = saved
-    columns = (arrays[f"pending_{name}"] for name in ("ids", "arms", "contexts"))
-    return {int(i): (int(arm), context) for i, arm, context in zip(*columns, strict=True)}
+    single = _rows(arrays, "pending", ROWS)
+    waiting = Waiting({int(i): (int(arm), context) for i, arm, context in single}, {})
+    if "slate_ids" in arrays:  # files of before slates have none
+        for i, arm, context, place, number in _rows(arrays, "slate", PLACE_ROWS):
+            slate = waiting.slates.setdefault(int(i), Places(int(number), {}))
+            slate.left[int(place)] = int(arm), context
+    return waiting
+
+
+def _rows(arrays: Arrays, kind: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(arrays[f"{kind}_{name}"] for name in names), strict=True)
 
 
 def nameable(arms: Sequence[Any]) -> list[Any]:

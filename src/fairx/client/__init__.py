@@ -19,6 +19,7 @@ from .audits import ArmRewards, Audit, Line, Moment, SampleRatio, Sensitivity
 from .awaiting import AsyncClient, AsyncHandle
 from .blocking import Client, Handle
 from .errors import Conflict, ServiceError
+from .slates import Placed, PlaceDecision, Slate, SlateDecision
 
 __all__ = [
     "Action",
@@ -37,6 +38,8 @@ __all__ = [
     "Line",
     "Moment",
     "NewToken",
+    "PlaceDecision",
+    "Placed",
     "Received",
     "Reward",
     "Rewarded",
@@ -44,6 +47,8 @@ __all__ = [
     "Sensitivity",
     "ServiceError",
     "Shown",
+    "Slate",
+    "SlateDecision",
     "Status",
     "Token",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 
 class Arm(Struct, frozen=True):
@@ -43,12 +43,16 @@ class Choice(Struct, frozen=True):
 
 
 class Reward(Struct, frozen=True):
-    """A reward to send. A decision's reward is the sum of those with different ids."""
+    """A reward to send; of a slate, with its place, from 1.
+
+    A decision's reward, and that of a place, is the sum of those with different ids.
+    """
 
     decision: str
     reward: float
     id: str = ""
     final: bool = False
+    place: int | UnsetType = UNSET
 
 
 class Received(Struct, frozen=True):
@@ -84,6 +88,7 @@ class Shown(Struct, frozen=True):
 
     decision: str
     status: Literal["accepted", "duplicate", "late", "parked"]
+    place: int | None = None  # of a slate
 
 
 class Rewarded(Struct, frozen=True):
@@ -91,6 +96,7 @@ class Rewarded(Struct, frozen=True):
 
     decision: str
     status: Literal["accepted", "duplicate", "late", "parked"]
+    place: int | None = None  # of a slate
 
 
 class ArmStatus(Struct, frozen=True):
@@ -103,6 +109,7 @@ class ArmStatus(Struct, frozen=True):
     late: int
     missing: int
     waiting: int
+    exposure: float | None = None  # where there are slates: its part of all places' weights
 
 
 class Status(Struct, frozen=True):

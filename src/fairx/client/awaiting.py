@@ -12,7 +12,7 @@ import httpx
 
 from ..files import replaced
 from ..rules import count
-from . import calls, feedback, service_calls
+from . import calls, deciding, feedback, service_calls
 from .answers import Action, Experiment, NewToken, Reward, Rewarded, Shown, Token
 from .call import Call, T
 from .connection import ending, refuse_torn, request, settings
@@ -132,7 +132,7 @@ def _sent(
 
 
 class AsyncHandle:
-    """One experiment of a client. Its methods are the functions of `calls` and `feedback`."""
+    """One experiment of a client. Its methods are the functions of `calls`, `deciding` and `feedback`."""
 
     def __init__(self, client: AsyncClient, name: str) -> None:
         self.client = client
@@ -144,16 +144,20 @@ class AsyncHandle:
     pause = _sent(calls.pause)
     resume = _sent(calls.resume)
     arms = _sent(calls.arms)
-    decide = _sent(calls.decide)
-    decision = _sent(calls.decision)
+    decide = _sent(deciding.decide)
+    decision = _sent(deciding.decision)
+    slate = _sent(deciding.slate)
     reward = _sent(feedback.reward)
     status = _sent(calls.status)
     audit = _sent(calls.audit)
     erase = _sent(calls.erase)
 
-    async def shown(self, decisions: str | Iterable[str]) -> tuple[Shown, ...]:
-        """Tell that one or several decisions were shown."""
-        parts = [await self.client.send(part) for part in feedback.shown(self.name, decisions)]
+    async def shown(
+        self, decisions: str | Iterable[str], places: int | Iterable[int] | None = None
+    ) -> tuple[Shown, ...]:
+        """Tell that one or several decisions were shown; of slates, at which `places`, from 1."""
+        asked = feedback.shown(self.name, decisions, places)
+        parts = [await self.client.send(part) for part in asked]
         return tuple(each for part in parts for each in part)
 
     async def rewards(self, rewards: Iterable[Reward]) -> tuple[Rewarded, ...]:

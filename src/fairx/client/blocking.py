@@ -13,7 +13,7 @@ import httpx
 
 from ..files import replaced
 from ..rules import count
-from . import calls, feedback, service_calls
+from . import calls, deciding, feedback, service_calls
 from .answers import Action, Experiment, NewToken, Reward, Rewarded, Shown, Token
 from .call import Call, T
 from .connection import ending, refuse_torn, request, settings
@@ -144,7 +144,7 @@ def _sent(
 
 
 class Handle:
-    """One experiment of a client. Its methods are the functions of `calls` and `feedback`."""
+    """One experiment of a client. Its methods are the functions of `calls`, `deciding` and `feedback`."""
 
     def __init__(self, client: Client, name: str) -> None:
         self.client = client
@@ -156,16 +156,19 @@ class Handle:
     pause = _sent(calls.pause)
     resume = _sent(calls.resume)
     arms = _sent(calls.arms)
-    decide = _sent(calls.decide)
-    decision = _sent(calls.decision)
+    decide = _sent(deciding.decide)
+    decision = _sent(deciding.decision)
+    slate = _sent(deciding.slate)
     reward = _sent(feedback.reward)
     status = _sent(calls.status)
     audit = _sent(calls.audit)
     erase = _sent(calls.erase)
 
-    def shown(self, decisions: str | Iterable[str]) -> tuple[Shown, ...]:
-        """Tell that one or several decisions were shown."""
-        parts = map(self.client.send, feedback.shown(self.name, decisions))
+    def shown(
+        self, decisions: str | Iterable[str], places: int | Iterable[int] | None = None
+    ) -> tuple[Shown, ...]:
+        """Tell that one or several decisions were shown; of slates, at which `places`, from 1."""
+        parts = map(self.client.send, feedback.shown(self.name, decisions, places))
         return tuple(chain.from_iterable(parts))
 
     def rewards(self, rewards: Iterable[Reward]) -> tuple[Rewarded, ...]:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Iterable, Mapping
-from typing import Any, overload
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
-import numpy.typing as npt
 
 from .. import rules
 from ..settings import describe
-from .answers import Choice, Decision, Experiment, Status
+from .answers import Experiment, Status
 from .audits import Audit
 from .call import Call, body, names, nothing, path, reading, reading_field
 
-EXPERIMENT, DECISION = reading(Experiment), reading(Decision)
-STATUS, AUDIT = reading(Status), reading(Audit)
-CHOICE, CHOICES = reading(Choice), reading_field("decisions", tuple[Choice, ...])
+EXPERIMENT, STATUS, AUDIT = reading(Experiment), reading(Status), reading(Audit)
 ERASED = reading_field("erased", int)
 
 
@@ -87,58 +83,6 @@ def arms(
     return Call("POST", path("experiments", experiment, "arms"), EXPERIMENT, sent, repeatable=False)
 
 
-@overload
-def decide(
-    experiment: str,
-    key: str | None = None,
-    candidates: Iterable[str] | None = None,
-    contexts: npt.ArrayLike | None = None,
-    unit: str | None = None,
-    count: None = None,
-    probabilities: bool = False,
-) -> Call[Choice]: ...
-@overload
-def decide(
-    experiment: str,
-    key: str | None = None,
-    candidates: Iterable[str] | None = None,
-    contexts: npt.ArrayLike | None = None,
-    unit: str | None = None,
-    *,
-    count: int,
-    probabilities: bool = False,
-) -> Call[tuple[Choice, ...]]: ...
-def decide(
-    experiment: str,
-    key: str | None = None,
-    candidates: Iterable[str] | None = None,
-    contexts: npt.ArrayLike | None = None,
-    unit: str | None = None,
-    count: int | None = None,
-    probabilities: bool = False,
-) -> Call[Any]:
-    """Choose an arm, or `count` arms independently; the same `key` gets the same answer.
-
-    Without a key a new one is made here, once, so that a retry cannot decide twice.
-    """
-    listed = names("candidates", candidates)
-    sent = body(
-        key=uuid.uuid4().hex if key is None else key,
-        candidates=listed,
-        contexts=None if contexts is None else _rows(contexts, listed),
-        unit=unit,
-        count=None if count is None else rules.count("count", count),
-        probabilities=probabilities or None,
-    )
-    read = CHOICE if count is None else CHOICES
-    return Call("POST", path("experiments", experiment, "decide"), read, sent)
-
-
-def decision(experiment: str, decision: str) -> Call[Decision]:
-    """Return all that the service knows of a decision."""
-    return Call("GET", path("experiments", experiment, "decisions", decision), DECISION)
-
-
 def status(experiment: str) -> Call[Status]:
     """Return the experiment's counts."""
     return Call("GET", path("experiments", experiment, "status"), STATUS)
@@ -170,11 +114,6 @@ def erase(experiment: str, unit: str) -> Call[int]:
 
 def _finite(name: str, value: float | None) -> float | None:
     return None if value is None else rules.number(name, value)
-
-
-def _rows(contexts: npt.ArrayLike, candidates: list[str] | None) -> Any:
-    wanted = None if candidates is None else len(candidates)
-    return rules.array("contexts", contexts, (wanted, None), "one row per candidate").tolist()
 
 
 def _policy(policy: Any) -> Any:

@@ -25,7 +25,7 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--refresh", type=float, default=0.25, metavar="SECONDS",
                        help="between snapshots (0.25)")  # fmt: skip
     serve.add_argument("--demo", action="store_true",
-                       help="two experiments with simulated traffic, without tokens")  # fmt: skip
+                       help="three experiments with simulated traffic, without tokens")  # fmt: skip
     _add_limits(serve)
     serve.set_defaults(run=run_serve)
 

@@ -88,6 +88,9 @@ def from_table(
     """
     problems: dict[str, int] = {}
     if isinstance(table, Log):
+        if "place" in table.columns:
+            remedy = "evaluate_slates(slates_of(log), policy)"
+            raise ValueError(f"the log must have no column 'place', it is of slates: use {remedy}")
         there = [name for name in COLUMNS if name in NEEDED or name in table.columns]
         problems, table = table.problems(), table.in_order(there)
     called = _called(table, dict(columns or {}))

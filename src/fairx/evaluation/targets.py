@@ -32,9 +32,9 @@ def target(policy: Any, source: Source, state: Any, draws: int, seed: int | None
     if callable(policy):
         return lambda piece, start: policy(_contexts(piece))
     if hasattr(policy, "keys"):
-        return _constant(policy, source.names)
+        return constant(policy, source.names)
     if np.ndim(policy) == 1:
-        return _constant(_by_name(np.asarray(policy), source.names), source.names)
+        return constant(by_name(np.asarray(policy), source.names), source.names)
     return _each(np.asarray(policy), source.decisions)
 
 
@@ -61,7 +61,7 @@ def _contexts(piece: Logged) -> Vector:
     return piece.contexts
 
 
-def _by_name(values: npt.NDArray[Any], names: Any) -> Mapping[Any, float]:
+def by_name(values: npt.NDArray[Any], names: Any) -> Mapping[Any, float]:
     """Return the probability of each arm: by number, or in the order of the names."""
     numbered = all(isinstance(name, (int, np.integer)) and name < values.size for name in names)
     if numbered or values.size == len(names):
@@ -72,7 +72,7 @@ def _by_name(values: npt.NDArray[Any], names: Any) -> Mapping[Any, float]:
     )
 
 
-def _constant(shares: Mapping[Any, float], names: Any) -> Target:
+def constant(shares: Mapping[Any, float], names: Any) -> Target:
     """Return the target that has the same probabilities always, in proportion among candidates."""
     rules.array("the policy's probabilities", list(shares.values()), (None,))
     elsewhere = {arm: share for arm, share in shares.items() if arm not in set(names)}

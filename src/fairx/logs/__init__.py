@@ -3,6 +3,6 @@
 from .columns import COLUMNS
 from .log import Log
 from .reading import read
-from .writing import Appender, row
+from .writing import Appender, row, rows
 
-__all__ = ["COLUMNS", "Appender", "Log", "read", "row"]
+__all__ = ["COLUMNS", "Appender", "Log", "read", "row", "rows"]

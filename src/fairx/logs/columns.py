@@ -22,9 +22,14 @@ COLUMNS = {
     "reward_time": "when the reward came",
     "policy": "the name of the policy",
     "version": "its version",
+    "place": "the place on a page, from 1 on; a decision then has a row for each place",
+    "weight": "how much that place is seen",
+    "exposures": "those of all candidates, in the same order: the expected weight of the place of each",
 }
+OF_PLACES = ("weight", "exposures")  # read where there is a place: other logs may mean other things
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 TEXT = {"VARCHAR", "JSON"}
+NUMBERS = ("time", "reward_time", "propensity", "reward", "place", "weight")
 
 
 def named(columns: Mapping[str, str] | str | os.PathLike[str] | None) -> dict[str, str]:
@@ -62,6 +67,8 @@ def present(mapping: Mapping[str, str], there: Mapping[str, str]) -> dict[str, s
         if name not in there:
             raise ValueError(f"the log has no column {name!r} for {key}{_hint(name, there)}")
     found = {key: mapping.get(key, key) for key in COLUMNS if mapping.get(key, key) in there}
+    if "place" not in found:
+        found = {key: name for key, name in found.items() if key in mapping or key not in OF_PLACES}
     if "arm" not in found:
         raise ValueError(
             f"the log has no column 'arm': say which of {', '.join(map(repr, there))} holds it, "
@@ -69,7 +76,18 @@ def present(mapping: Mapping[str, str], there: Mapping[str, str]) -> dict[str, s
         )
     if "probabilities" in found and "candidates" not in found:
         raise ValueError("probabilities need candidates: the arms that they are the chances of")
+    _check_places(found)
     return found
+
+
+def _check_places(found: Mapping[str, str]) -> None:
+    """Refuse columns of slates without what they are about."""
+    for key in OF_PLACES:
+        if key in found and "place" not in found:
+            raise ValueError(f"{key} needs place: the place on the page that a row is about")
+    for key in ("candidates", "weight", "decision"):
+        if "exposures" in found and key not in found:
+            raise ValueError(f"exposures need {key}: they are of all candidates of a decision")
 
 
 def selection(found: Mapping[str, str], types: Mapping[str, str]) -> str:
@@ -92,14 +110,18 @@ def selection(found: Mapping[str, str], types: Mapping[str, str]) -> str:
         "reward_time": _time,
         "policy": as_text,
         "version": as_text,
+        "place": _number,
+        "weight": _number,
+        "exposures": lambda name, kind: _listed(name, "DOUBLE[]", kind),
     }
-    empty = {"candidates": f"{arm}[]", "probabilities": "DOUBLE[]", "context": "DOUBLE[]"}
+    lists = dict.fromkeys(("probabilities", "context", "exposures"), "DOUBLE[]")
+    empty = lists | {"candidates": f"{arm}[]"}
     parts = []
     for key in COLUMNS:
         if key in found:
             sql = forms[key](quoted(found[key]), types[found[key]])
         else:
-            numeric = key in ("time", "reward_time", "propensity", "reward")
+            numeric = key in NUMBERS
             sql = f"NULL::{empty.get(key, 'DOUBLE' if numeric else 'VARCHAR')}"
         parts.append(f"{sql} AS {key}")
     return ", ".join(parts)

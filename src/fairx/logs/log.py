@@ -34,6 +34,8 @@ class Log(NamedTuple):
     def in_order(self, names: Sequence[str]) -> Any:
         """Return columns of the valid rows in the order of time, as a table that speaks Arrow."""
         order = "ORDER BY time, row" if "time" in self.columns else ""
+        if {"decision", "place"} <= set(self.columns):  # joined, which may change the order
+            order = order or "ORDER BY row"
         self.query("SELECT 1 AS done")  # ends what was read in part: DuckDB has one open at a time
         return self.connection.sql(f"SELECT {', '.join(names)} FROM valid {order}")
 

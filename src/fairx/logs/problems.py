@@ -19,7 +19,7 @@ class Kind(NamedTuple):
     """One kind of problem: the columns that it is about, and SQL that says when a row has it.
 
     `chance` is a propensity, logged or looked up in the probabilities; `repeated` are decisions
-    that occur twice.
+    that occur twice; `slates` are those with a problem between their rows.
     """
 
     name: str
@@ -56,13 +56,47 @@ KINDS = (
     ),
     Kind("reward not finite", ("reward",), "NOT isfinite(reward)"),
 )
+EXPOSURE = "exposures[list_position(candidates, arm)]"
+SLATE_KINDS = (
+    Kind(
+        "missing or invalid place", ("place",), "NOT coalesce(place >= 1 AND place % 1 = 0, false)"
+    ),
+    Kind(
+        "missing or invalid weight",
+        ("weight",),
+        "NOT coalesce(weight >= 0 AND isfinite(weight), false)",
+    ),
+    Kind(
+        "exposures not one for each candidate",
+        ("exposures",),
+        "exposures IS NULL OR len(exposures) <> len(candidates) "
+        "OR list_count(exposures) < len(exposures)",
+    ),
+    Kind(
+        "exposure below what its place gives",
+        ("exposures",),
+        f"list_min(exposures) < 0 OR weight * coalesce(propensity, 0) > {EXPOSURE} + {EACH}",
+    ),
+    Kind("two rows for one place", ("slates",), "row <> first_row"),
+    Kind("arm twice in its slate", ("slates",), "arm_twice"),
+    Kind("places not 1 to their number", ("slates",), "gap"),
+    Kind("weights that increase by place", ("slates", "weight"), "rises"),
+    Kind("candidates unlike those of another place", ("slates", "candidates"), "differ"),
+    Kind("exposures without the sum of the weights", ("slates", "exposures"), "unequal"),
+    Kind("problem at another place of its slate", (), "false"),
+)
+ALL = KINDS + SLATE_KINDS
+TWO_ROWS, ELSEWHERE = (
+    1 << [kind.name for kind in ALL].index(name)
+    for name in ("two rows for one place", "problem at another place of its slate")
+)
 
 
 def mask(there: Collection[str]) -> str:
     """Return the SQL of the sum of bits of all kinds that a row has."""
     bits = [
         f"CASE WHEN {kind.when} THEN {1 << bit} ELSE 0 END"
-        for bit, kind in enumerate(KINDS)
+        for bit, kind in enumerate(ALL)
         if set(kind.needs) <= set(there)
     ]
     return " + ".join(bits)
@@ -76,7 +110,7 @@ def names(bits: int) -> list[str]:
     >>> names(1 + 8192)
     ['missing arm', 'reward not finite']
     """
-    return [kind.name for bit, kind in enumerate(KINDS) if bits >> bit & 1]
+    return [kind.name for bit, kind in enumerate(ALL) if bits >> bit & 1]
 
 
 def counted(masks: Indices, rows: Indices) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairx import rules
 
-from . import problems
+from . import problems, slates
 from .columns import TEXT, as_text, named, present, quoted, selection
 from .log import Log
 from .sources import Source, connect, opened
@@ -99,6 +99,9 @@ def _view(connection: Any, there: set[str]) -> None:
     if "candidates" in there:
         connection.execute(POOLS)
         joins, extra = "LEFT JOIN listed USING (candidates)", ["pool", "repeats"]
+    if {"decision", "place"} <= there:
+        slates.view(connection, there, joins, extra)
+        return
     if "decision" in there and _repeats(connection):
         there = there | {"repeated"}
         joins += " LEFT JOIN repeated USING (decision)"

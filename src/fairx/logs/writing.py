@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from fairx import rules
-from fairx.bandit import Decision
+from fairx.bandit import Decision, SlateDecision
 
 
 def row(
@@ -48,6 +49,35 @@ def row(
     return {name: value for name, value in whole.items() if value is not None}
 
 
+def rows(
+    slate: SlateDecision, rewards: Sequence[float | None] | None = None, **more: Any
+) -> list[dict[str, Any]]:
+    """Return a slate as rows of the log, one for each place; `more` is as for `row`.
+
+    Examples
+    --------
+    >>> from fairx import Bandit, Uniform
+    >>> slate = Bandit(Uniform(), arms=["red", "green", "blue"], seed=2).act(weights=[1, 0.5])
+    >>> found = rows(slate, rewards=[1.0, None])
+    >>> [(each["place"], each["arm"], each["weight"], each.get("reward")) for each in found]
+    [(1, 'blue', 1.0, 1.0), (2, 'green', 0.5, None)]
+    """
+    places = len(slate.arms)
+    given = [None] * places if rewards is None else list(rewards)
+    if len(given) != places:
+        rule = f"be one for each of the {places} places of decision {slate.id}"
+        raise rules.InvalidValue("rewards", f"{rule}, not {len(given)}")
+    found, exposures = [], slate.exposures.tolist()
+    for i, reward in enumerate(given):
+        chance, context = float(slate.propensities[i]), slate.contexts[i]
+        decision = (slate.id, slate.arms[i], chance, slate.exposures, slate.candidates, context)
+        one = row(Decision(*decision), reward, **more)
+        del one["probabilities"]  # a slate does not know those of its places
+        about = {"place": i + 1, "weight": float(slate.weights[i]), "exposures": exposures}
+        found.append(one | about)
+    return found
+
+
 class Appender:
     """Appends decisions to a file of JSON lines, which `read` takes. Safe to call from threads.
 
@@ -76,11 +106,19 @@ class Appender:
         self._lock = threading.Lock()
         self._file = Path(path).open("a", encoding="utf-8", newline="\n")  # noqa: SIM115 - see __exit__
 
-    def append(self, decision: Decision, reward: float | None = None, **more: Any) -> None:
-        """Append one decision; `more` are further columns as for `row`."""
-        line = json.dumps(row(decision, reward, **self._about, **more), allow_nan=False)
+    def append(
+        self,
+        decision: Decision | SlateDecision,
+        reward: float | Sequence[float | None] | None = None,
+        **more: Any,
+    ) -> None:
+        """Append one decision, a slate as a line for each place; `more` is as for `row`."""
+        several = isinstance(decision, SlateDecision)
+        made: Any = rows if several else row
+        found = made(decision, reward, **self._about, **more)
+        lines = [json.dumps(one, allow_nan=False) + "\n" for one in (found if several else [found])]
         with self._lock:
-            self._file.write(line + "\n")
+            self._file.write("".join(lines))
             self._file.flush()
 
     def close(self) -> None:

@@ -57,11 +57,12 @@ class DecidedSeveral(Struct):
     decisions: list[Decided]
 
 
-class Result(Struct):
+class Result(Struct, omit_defaults=True):
     """What became of an event."""
 
     decision: str
     status: Literal["accepted", "duplicate", "late", "parked"]
+    place: int | UnsetType = UNSET
 
 
 class Results(Struct):
@@ -108,6 +109,7 @@ class ArmCounts(Struct):
     late: int
     missing: int
     waiting: int
+    exposure: float | UnsetType = UNSET  # where there are slates: its part of all places' weights
 
 
 class Status(Struct):

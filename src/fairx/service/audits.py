@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fairx.auditing import audit
 from fairx.auditing.result import Audit
 from fairx.logs import read
+from fairx.store.database import Database
 from fairx.store.errors import Conflict
 from fairx.store.logbook import Spool
 from fairx.store.snapshots import Snapshot
@@ -61,7 +62,7 @@ class Audits:
             self._spools[number] = Spool(snapshot.experiment)
         spool = self._spools[number]
         found = await self._runtime.read(
-            lambda database: _audited(spool.extend(database), snapshot, question)
+            lambda database: _audited(_extended(spool, database), snapshot, question)
         )
         return Audited(found, snapshot.version, now)
 
@@ -69,6 +70,13 @@ class Audits:
 def _is_of(audited: Audited, snapshot: Snapshot) -> bool:
     """Tell whether nothing has become mature since."""
     return audited.snapshot == snapshot.version
+
+
+def _extended(spool: Spool, database: Database) -> Path | None:
+    folder = spool.extend(database)
+    if spool.places:  # each row would count as a decision of its own, whatever its weight
+        raise Conflict("the live audit does not know slates yet: export the log")
+    return folder
 
 
 def _audited(folder: Path | None, snapshot: Snapshot, question: Question) -> Audit:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Coroutine
 from typing import Any
 
-from fairx.client import AsyncClient, AsyncHandle, Conflict, ServiceError
+from fairx.client import AsyncClient, AsyncHandle, Conflict, Reward, ServiceError
 from fairx.merit import Exponential
 from fairx.policies import FairXLinTS, FairXTS
 
@@ -19,16 +20,21 @@ SONGS = 12
 DIMENSION = 6
 WINDOW = 8.0  # seconds; a real site would wait for hours
 RATE = 40.0  # decisions a second and experiment
+PLACES = [round(1 / math.log2(1 + place), 3) for place in range(1, 6)]  # how likely each is seen
+PAGES = 0.2  # of a second page for each visitor: it is five decisions in one
 
 
 async def traffic(address: str, token: str | None, seed: int) -> None:
-    """Create two experiments, where they are not there, and visit them until cancelled."""
+    """Create three experiments, where they are not there, and visit them until cancelled."""
     rng = random.Random(seed)
     async with AsyncClient(address, token) as client:
         news, radio = client.experiment("demo-news"), client.experiment("demo-radio")
         merit = Exponential(6)
         await _created(news.create(list(ARTICLES), FairXTS(merit, 0.3, 0.5), reward_window_s=WINDOW,
                                    floor=0.02, reward_range=(0.0, 1.0)))  # fmt: skip
+        front = client.experiment("demo-front-page")
+        await _created(front.create(list(ARTICLES), FairXTS(merit, 0.3, 0.5), reward_window_s=WINDOW,
+                                    reward_range=(0.0, 1.0), requires_shown=True))  # fmt: skip
         songs = [f"Song {number}" for number in range(1, SONGS + 1)]
         await _created(radio.create(songs, FairXLinTS(merit, 0.5, 0.5), dimension=DIMENSION,
                                     reward_window_s=WINDOW, reward_range=(0.0, 1.0)))  # fmt: skip
@@ -38,6 +44,8 @@ async def traffic(address: str, token: str | None, seed: int) -> None:
                 await asyncio.sleep(rng.expovariate(RATE))
                 group.create_task(_quietly(_read(news, rng)))
                 group.create_task(_quietly(_listen(radio, rng, tastes)))
+                if rng.random() < PAGES:
+                    group.create_task(_quietly(_scan(front, rng)))
 
 
 async def _read(news: AsyncHandle, rng: random.Random) -> None:
@@ -49,6 +57,16 @@ async def _read(news: AsyncHandle, rng: random.Random) -> None:
     clicked = float(rng.random() < ARTICLES[choice.arm])
     for _ in range(2 if rng.random() < 0.1 else 1):  # a browser that sends twice
         await news.reward(choice.decision, clicked, final=True)
+
+
+async def _scan(front: AsyncHandle, rng: random.Random) -> None:
+    """Look at some places of a page, and click on what is liked: what was not seen teaches nothing."""
+    page = await front.decide(places=PLACES)
+    seen = [placed for placed in page.slate if rng.random() < PLACES[placed.place - 1]]
+    await front.shown(page.decision, [placed.place for placed in seen])
+    await asyncio.sleep(min(rng.expovariate(0.7), 2 * WINDOW))
+    clicks = [placed for placed in seen if rng.random() < ARTICLES[placed.arm]]
+    await front.rewards([Reward(page.decision, 1.0, place=placed.place) for placed in clicks])
 
 
 async def _listen(radio: AsyncHandle, rng: random.Random, tastes: dict[str, list[float]]) -> None:

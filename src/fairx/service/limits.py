@@ -16,6 +16,7 @@ class Limits(NamedTuple):
 
     body_bytes: int = 4_000_000
     candidates: int = 1_000
+    places: int = 100
     arms: int = 10_000
     dimension: int = 256
     events: int = 1_000  # rewards, shown events or decisions in one request

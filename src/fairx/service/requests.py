@@ -16,6 +16,16 @@ ArmName = Annotated[str, Meta(min_length=1, max_length=1000, pattern=TEXT)]
 Key = Annotated[str, Meta(min_length=1, max_length=1000, pattern=TEXT)]
 RewardName = Annotated[str, Meta(max_length=1000, pattern=TEXT.replace("+", "*"))]
 Number = Annotated[float, Meta(ge=-1e9, le=1e9)]
+Weight = Annotated[float, Meta(ge=0, le=1e9)]
+Place = Annotated[int, Meta(ge=1, le=LARGEST, description="Of a slate, from 1")]
+Places = Annotated[
+    Annotated[int, Meta(ge=1, le=LARGEST)] | Annotated[list[Weight], Meta(min_length=1)],
+    Meta(
+        description="How much each place of a slate is seen, the first most; or how many places "
+        "are seen alike",
+        examples=[[1.0, 0.63, 0.5], 3],
+    ),
+]
 POLICY = {
     "kind": "FairXTS",
     "merit": {"kind": "Exponential", "steepness": 10.0},
@@ -50,7 +60,7 @@ class ArmChanges(Struct, forbid_unknown_fields=True):
 
 
 class Decide(Struct, forbid_unknown_fields=True):
-    """A request for an arm. The same key gets the same answer."""
+    """A request for an arm, or for a slate. The same key gets the same answer."""
 
     key: Key
     candidates: list[ArmName] | None = None
@@ -58,21 +68,30 @@ class Decide(Struct, forbid_unknown_fields=True):
     unit: Key | None = None
     count: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
     probabilities: bool = False
+    places: Places | None = None
+
+
+class ShownPlace(Struct, forbid_unknown_fields=True):
+    """A place of a slate that was shown."""
+
+    decision: Key
+    place: Place
 
 
 class Shown(Struct, forbid_unknown_fields=True):
-    """Decisions that were shown."""
+    """Decisions that were shown; of slates, the places that were."""
 
-    decisions: Annotated[list[Key], Meta(min_length=1)]
+    decisions: Annotated[list[Key | ShownPlace], Meta(min_length=1)]
 
 
 class RewardIn(Struct, forbid_unknown_fields=True):
-    """A reward. With several of different ids, their sum counts."""
+    """A reward, of a slate one of a place. With several of different ids, their sum counts."""
 
     decision: Key
     reward: Number
     id: RewardName = ""
     final: bool = False
+    place: Place | None = None
 
 
 class Rewards(Struct, forbid_unknown_fields=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from . import administration, answers, handlers, requests
+from . import administration, answers, handlers, requests, slate_answers
 from .access import ADMIN, DECIDE, READ, REWARD
 from .calls import Bytes, Call
 
@@ -37,10 +37,10 @@ ROUTES = (
     Route("POST", E + "/{name}/pause", ADMIN, "Pause an experiment", handlers.pause, gives=answers.ExperimentOut),
     Route("POST", E + "/{name}/resume", ADMIN, "Resume an experiment", handlers.resume, gives=answers.ExperimentOut),
     Route("POST", E + "/{name}/arms", ADMIN, "Change arms", handlers.change_experiment_arms, requests.ArmChanges, answers.ExperimentOut),
-    Route("POST", E + "/{name}/decide", DECIDE, "Decide", None, requests.Decide, (answers.Decided, answers.DecidedSeveral)),
+    Route("POST", E + "/{name}/decide", DECIDE, "Decide", None, requests.Decide, (answers.Decided, answers.DecidedSeveral, slate_answers.DecidedSlate)),
     Route("POST", E + "/{name}/shown", DECIDE, "Say what was shown", None, requests.Shown, answers.Results),
     Route("POST", E + "/{name}/rewards", REWARD, "Send rewards", None, requests.Rewards, answers.Results),
-    Route("GET", E + "/{name}/decisions/{decision}", READ, "Get a decision", handlers.get_decision, gives=answers.DecisionOut),
+    Route("GET", E + "/{name}/decisions/{decision}", READ, "Get a decision", handlers.get_decision, gives=(answers.DecisionOut, slate_answers.SlateOut)),
     Route("GET", E + "/{name}/status", READ, "Get counts", handlers.status, gives=answers.Status),
     Route("GET", E + "/{name}/audit", READ, "Audit the exposure", handlers.audit, gives=dict[str, Any], query=("alpha", "low", "high")),
     Route("GET", E + "/{name}/export", READ, "Export the decision log", handlers.export_log, gives=Bytes),

@@ -140,7 +140,9 @@ class Runtime:
 
     async def _decide_by(self, snapshot: Snapshot) -> None:
         """Make a decider in another thread: its first one may have to be compiled."""
-        decider = await run_in_threadpool(Decider, snapshot)
+        held = self.deciders.get(snapshot.experiment.name)
+        slates = held is not None and held.is_drawing  # one that was asked for slates will be again
+        decider = await run_in_threadpool(Decider, snapshot, slates)
         self.deciders[snapshot.experiment.name] = decider
 
     async def catch_up(self) -> bool:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
 
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
-from fairx.store.queries import MINUTE, counts, history, last_actions
+from fairx.store.histories import History, PlaceHistory, history
+from fairx.store.queries import MINUTE, counts, last_actions
 from fairx.store.settings import written
 from fairx.store.snapshots import Snapshot
 from fairx.store.tokens import valid_tokens
 
-from . import answers
+from . import answers, slate_answers
 from .access import Grant
 
 
@@ -35,31 +40,60 @@ def experiment(snapshot: Snapshot) -> answers.ExperimentOut:
     )  # fmt: skip
 
 
-def decision(database: Database, snapshot: Snapshot, name: str) -> answers.DecisionOut:
-    """Return a decision with all that came of it."""
+def decision(
+    database: Database, snapshot: Snapshot, name: str
+) -> answers.DecisionOut | slate_answers.SlateOut:
+    """Return a decision with all that came of it, of a slate place by place."""
     found = history(database, snapshot, name)
-    made = found.decision
-    answer = answers.DecisionOut(
-        decision=name, time=made.time, arm=found.arm, propensity=found.propensity,
-        snapshot=made.snapshot, probabilities=found.probabilities,
-        status="mature" if found.is_mature else "waiting", due=found.due,
-        rewards=[answers.RewardOut(*reward) for reward in found.rewards],
-        reward=found.learned, shown=found.shown,
-    )  # fmt: skip
-    if made.unit is not None:
-        answer.unit = made.unit
+    answer = _slate(found) if found.places else _single(found)
+    if found.decision.unit is not None:
+        answer.unit = found.decision.unit
     if found.contexts is not None:
         answer.contexts = found.contexts
     return answer
 
 
+def _single(found: History) -> answers.DecisionOut:
+    made = found.decision
+    return answers.DecisionOut(
+        decision=made.id, time=made.time, arm=found.arm, propensity=found.propensity,
+        snapshot=made.snapshot, probabilities=found.probabilities, **_outcome(found),
+    )  # fmt: skip
+
+
+def _slate(found: History) -> slate_answers.SlateOut:
+    made = found.decision
+    places = [
+        slate_answers.PlaceOut(
+            place=each.place, arm=each.arm, weight=each.weight, propensity=each.propensity,
+            **_outcome(each),
+        )
+        for each in found.places
+    ]  # fmt: skip
+    return slate_answers.SlateOut(made.id, made.time, made.snapshot, places, found.probabilities)
+
+
+def _outcome(found: History | PlaceHistory) -> dict[str, Any]:
+    """Return what came of a decision, or of a place."""
+    outcome = found.outcome
+    return {
+        "status": "mature" if outcome.is_mature else "waiting",
+        "due": outcome.due,
+        "rewards": [answers.RewardOut(*reward) for reward in outcome.rewards],
+        "reward": outcome.learned,
+        "shown": outcome.shown,
+    }
+
+
 def status(database: Database, snapshot: Snapshot, now: float) -> answers.Status:
     """Return how an experiment is doing, arm by arm."""
     found = counts(database, snapshot, now)
+    total = math.fsum(each.weight for each in found.arms)
     arms = [
         answers.ArmCounts(
             arm.name, arm.status, each.decisions, each.rewards, each.late,
             each.mature - each.rewarded, each.decisions - each.mature,
+            each.weight / total if found.has_slates else UNSET,
         )
         for arm, each in zip(snapshot.arms, found.arms, strict=True)
     ]  # fmt: skip

@@ -17,6 +17,7 @@ from fairx.numerics.streams import normals_of_round, uniform
 from fairx.rules import InvalidValue
 from fairx.types import Indices, Matrix, Vector
 
+from .drawing import Drawing, Drawn
 from .identity import words
 from .settings import LARGEST
 from .snapshots import ACTIVE, REMOVED, Snapshot, candidates_of
@@ -62,7 +63,7 @@ def _ready_to_draw() -> Any:
 class Decider:
     """Decides by one snapshot. Used by one thread."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, slates: bool = False) -> None:
         settings = snapshot.experiment.settings
         self.snapshot, self.floor = snapshot, settings.floor
         self.dimension = settings.dimension
@@ -77,6 +78,25 @@ class Decider:
             {} if self._kernel.needs(1, self.dimension)[0] == 0 and not self.dimension else None
         )
         self._compile()
+        self._drawing: Drawing | None = None
+        if slates:
+            self.draws_slates()
+
+    @property
+    def is_drawing(self) -> bool:
+        """Whether it is ready for slates: nothing is left to be compiled."""
+        return self._drawing is not None
+
+    def draws_slates(self) -> Drawing:
+        """Make ready for slates, which may take seconds the first time."""
+        if self._drawing is None:
+            self._drawing = Drawing(self._kernel, self._state, self.dimension, self.floor)
+        return self._drawing
+
+    def decide_slate(self, decision: str, candidates: Candidates, weights: Vector) -> Drawn:
+        """Return who is shown at places of these weights, as many as there are candidates."""
+        self._keys[:] = words(self.snapshot.experiment.seed, decision)
+        return self.draws_slates().draw(self._split, candidates.arms, candidates.contexts, weights)
 
     def candidates(self, names: Sequence[str] | None, contexts: npt.ArrayLike | None) -> Candidates:
         """Return the arms of these names that are active, or all that are, with their contexts."""

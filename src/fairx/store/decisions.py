@@ -9,13 +9,14 @@ from .database import Database, listed
 from .errors import Conflict
 
 COLUMNS = (
-    "id, experiment, time, snapshot, arm, slot, candidates, probabilities, contexts, unit, asked"
+    "id, experiment, time, snapshot, arm, slot, candidates, probabilities, contexts, unit, asked, "
+    "place, weight, propensity"
 )
 STORED = f"SELECT {COLUMNS}, erased FROM decisions WHERE id IN ({{}})"
 
 
 class Decision(NamedTuple):
-    """A decision as it is on record."""
+    """A decision as it is on record, or one place of a slate."""
 
     id: str
     experiment: int
@@ -24,10 +25,13 @@ class Decision(NamedTuple):
     arm: int  # its number
     position: int  # among the candidates; the column is called slot
     candidates: bytes | None  # their numbers as int32; None for all arms that were active
-    probabilities: bytes  # as float64, of all candidates
-    contexts: bytes | None  # as float64, of all candidates
+    probabilities: bytes  # as float64, of all candidates; of a slate, its exposures
+    contexts: bytes | None  # as float64, of all candidates; of a place after the first, the arm's
     unit: str | None
     asked: bytes  # a digest of the request: another one may not use the same key
+    place: int | None = None  # from 1; None for a decision that is no slate
+    weight: float | None = None
+    propensity: float | None = None  # of the arm at this place
 
 
 class Recorded(NamedTuple):
@@ -48,7 +52,7 @@ def write_decisions(
     rows = [(*decision, due) for decision, due in asked]
     new = database.insert_new("decisions", f"{COLUMNS}, due", rows)
     if new:
-        _wait(database, {decision.id: decision.time for decision, _ in asked if decision.id in new})
+        wait(database, {decision.id: decision.time for decision, _ in asked if decision.id in new})
     if len(new) == len(asked):
         return [Recorded(decision, False) for decision, _ in asked]
     stored = {row[0]: row for row in fetched(database, [decision.id for decision, _ in asked])}
@@ -60,12 +64,12 @@ def write_decisions(
 
 
 def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return the rows of decisions."""
+    """Return the rows of decisions, each with the time at which it was erased."""
     marks, values = listed(ids)
     return database.rows(STORED.format(marks), values)
 
 
-def _wait(database: Database, new: dict[str, float]) -> None:
+def wait(database: Database, new: dict[str, float]) -> None:
     """Have the decisions wait; one whose final reward was here first is mature at once."""
     marks, ids = listed(list(new))
     columns = "sequence, experiment, due"
@@ -87,7 +91,7 @@ def _same(asked: Decision, row: tuple[Any, ...], repeated: bool) -> Recorded | E
 
 def check_same(stored: Decision, erased: float | None, asked: bytes) -> None:
     """Refuse to answer a request by the answer to another."""
-    if erased is None and stored.asked != asked:
+    if stored.place is not None or (erased is None and stored.asked != asked):
         raise Conflict(
             "key must be new for another request: it was used with other candidates or contexts",
             "key",

@@ -94,8 +94,9 @@ def erase(
     """Forget a unit and its contexts. What was learned from them stays, as sums over many."""
     _locked(database, experiment)
     where = "experiment = ? AND unit = ?"
-    update = f"UPDATE decisions SET unit = NULL, contexts = NULL, asked = ?, erased = ? WHERE {where} RETURNING sequence"
-    count = len(database.rows(update, (b"", time, experiment.id, unit)))
+    update = f"UPDATE decisions SET unit = NULL, contexts = NULL, asked = ?, erased = ? WHERE {where} RETURNING place"
+    rows = database.rows(update, (b"", time, experiment.id, unit))
+    count = sum(place in (None, 1) for (place,) in rows)  # a slate is one decision
     now = newest(database, experiment)
     # The log alone can no longer rebuild these sums: keep them, for `fairx verify`.
     insert = "INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT DO NOTHING"

@@ -18,8 +18,11 @@ from .statistics import learn
 AT_ONCE = 500  # decisions in one transaction: decisions that are being made wait no longer
 
 
+MATURE = "sequence, id, arm, slot, contexts, erased, place"  # the columns
+
+
 class Mature(NamedTuple):
-    """A decision whose window has closed."""
+    """A decision, or a place of a slate, whose window has closed."""
 
     sequence: int
     id: str
@@ -27,6 +30,7 @@ class Mature(NamedTuple):
     position: int
     contexts: bytes | None
     erased: float | None
+    place: int | None
 
 
 def fold(
@@ -94,13 +98,14 @@ def _contexts(mature: list[Mature], dimension: int) -> Matrix:
     rows = np.empty((len(mature), dimension))
     for i, each in enumerate(mature):
         if dimension:
-            rows[i] = np.frombuffer(each.contexts or b"").reshape(-1, dimension)[each.position]
+            position = each.position if (each.place or 1) == 1 else 0  # others have their own alone
+            rows[i] = np.frombuffer(each.contexts or b"").reshape(-1, dimension)[position]
     return rows
 
 
 def _fetched(database: Database, due: list[int]) -> list[Mature]:
-    columns, (marks, values) = "sequence, id, arm, slot, contexts, erased", listed(due)
-    sql = f"SELECT {columns} FROM decisions WHERE sequence IN ({marks})"
+    marks, values = listed(due)
+    sql = f"SELECT {MATURE} FROM decisions WHERE sequence IN ({marks})"
     found = {row[0]: Mature(*row) for row in database.rows(sql, values)}
     return [found[number] for number in due]
 

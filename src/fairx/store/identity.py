@@ -2,7 +2,8 @@
 
 An id is 10 bytes that follow from the key, and 8 bytes of signature, as 24 letters. Both are keyed
 BLAKE2: who does not have the secret can neither make an id nor reward a decision nobody made. The
-random numbers of a decision follow from its id and the experiment's seed alone.
+random numbers of a decision follow from its id and the experiment's seed alone. The places of a slate
+share its id; on record, those after the first have a dot and their number behind it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from .database import Database
 
 NUMBER, TAG = 10, 8
+LETTERS = 24  # of an id: what follows is the place
 
 
 def minted(secret: bytes, experiment: int, key: str, index: int) -> str:
@@ -45,6 +47,22 @@ def is_ours(secret: bytes, experiment: int, decision: str) -> bool:
     if base64.urlsafe_b64encode(found) != decision.encode() or len(found) != NUMBER + TAG:
         return False  # one decision has one name
     return hmac.compare_digest(found[NUMBER:], _tag(secret, experiment, found[:NUMBER]))
+
+
+def place_id(decision: str, place: int | None) -> str:
+    """Return the id on record of one place of a decision; None for a decision that has no places.
+
+    Examples
+    --------
+    >>> place_id("YKW2", None), place_id("YKW2", 1), place_id("YKW2", 2), slate_id("YKW2.2")
+    ('YKW2', 'YKW2', 'YKW2.2', 'YKW2')
+    """
+    return decision if place is None or place == 1 else f"{decision}.{place}"
+
+
+def slate_id(row: str) -> str:
+    """Return the id of the decision that a row on record is of."""
+    return row.partition(".")[0]
 
 
 def check_secret(database: Database, secret: bytes) -> None:

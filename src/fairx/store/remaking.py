@@ -11,8 +11,10 @@ from fairx.types import Vector
 
 from .database import Database
 from .deciding import Decider
-from .folding import Mature, learn_from, outcomes
-from .identity import is_ours
+from .decisions import COLUMNS, Decision
+from .folding import MATURE, Mature, learn_from, outcomes
+from .identity import is_ours, slate_id
+from .slates_again import grouped_by_slate, slate_again
 from .snapshots import ACTIVE, ServedExperiment, Snapshot, arms_at, newest
 from .statistics import empty, widened
 
@@ -77,22 +79,20 @@ class Remaking:
 
     def _folded(self, sums: Vector, start: int, stop: int) -> Vector:
         """Fold the decisions that matured between two snapshots."""
-        columns = (
-            "d.sequence, d.id, d.arm, d.slot, d.contexts, d.erased, m.number, m.reward, m.rewards"
-        )
+        columns = ", ".join(f"d.{name}" for name in MATURE.split(", "))
         sql = (
-            f"SELECT {columns} FROM matured m LEFT JOIN decisions d ON d.sequence = m.sequence "
+            f"SELECT {columns}, m.number, m.reward, m.rewards FROM matured m LEFT JOIN decisions d ON d.sequence = m.sequence "
             "WHERE m.experiment = ? AND m.number > ? AND m.number <= ? ORDER BY m.number"
         )
         rows = self.database.rows(sql, (self.experiment.id, start, stop))
-        if [row[6] for row in rows] != list(range(start + 1, stop + 1)):
+        if [row[-3] for row in rows] != list(range(start + 1, stop + 1)):
             self._say(f"matured decisions {start + 1} to {stop} are not all there")
         rows = [
             row
             for row in rows
-            if row[0] is not None or self._say(f"matured {row[6]} has no decision")
+            if row[0] is not None or self._say(f"matured {row[-3]} has no decision")
         ]
-        mature, learned = [Mature(*row[:6]) for row in rows], [row[7] for row in rows]
+        mature, learned = [Mature(*row[:-3]) for row in rows], [row[-2] for row in rows]
         self._outcomes(mature, rows)
         if self.experiment.settings.dimension and any(
             each.erased is not None and reward is not None
@@ -117,13 +117,12 @@ class Remaking:
             part = mature[start : start + CHUNK]
             found = outcomes(self.database, self.experiment, part)
             for each, row, (reward, count) in zip(part, rows[start:], found, strict=False):
-                if each.erased is None and (row[7], row[8]) != (reward, count):
-                    self._say(f"decision {each.id} was learned as {row[7]}, not as {reward}")
+                if each.erased is None and row[-2:] != (reward, count):
+                    self._say(f"decision {each.id} was learned as {row[-2]}, not as {reward}")
 
     def _decisions(self, snapshot: Snapshot) -> None:
         """Make the decisions of a snapshot again."""
-        columns = "id, arm, slot, candidates, probabilities, contexts, erased"
-        sql = f"SELECT {columns} FROM decisions WHERE experiment = ? AND snapshot = ? ORDER BY sequence"
+        sql = f"SELECT {COLUMNS}, erased FROM decisions WHERE experiment = ? AND snapshot = ? ORDER BY sequence"
         rows = self.database.rows(sql, (self.experiment.id, snapshot.version))
         if not rows:
             return
@@ -132,32 +131,34 @@ class Remaking:
             self.erased += len(rows)
             return
         decider = Decider(snapshot)
-        for row in rows:
+        for made, erased in grouped_by_slate(rows):
             try:
-                problem = self._again(decider, *row)
+                problem = self._again(decider, made, erased)
             except (ValueError, IndexError) as error:
                 problem = f"it cannot be made again: {error}"
             if problem:
-                self._say(f"decision {row[0]}: {problem}")
+                self._say(f"decision {slate_id(made[0].id)}: {problem}")
         self.progress(len(rows))
 
-    def _again(self, decider: Decider, decision: str, arm: int, position: int, named: bytes | None,
-               probabilities: bytes, contexts: bytes | None, erased: float | None) -> str:  # fmt: skip
-        """Say what is wrong with a decision."""
-        dimension = self.experiment.settings.dimension
-        if self.secret is not None and not is_ours(self.secret, self.experiment.id, decision):
+    def _again(self, decider: Decider, made: list[Decision], erased: bool) -> str:
+        """Say what is wrong with a decision, or with a slate by its places."""
+        first, dimension = made[0], self.experiment.settings.dimension
+        name = slate_id(first.id)
+        if self.secret is not None and not is_ours(self.secret, self.experiment.id, name):
             return "its signature is not ours"
-        if erased is not None and dimension:
-            self.erased += 1
+        if erased and dimension:
+            self.erased += len(made)
             return ""
-        candidates = decider.candidates_again(named, contexts)
+        candidates = decider.candidates_again(first.candidates, first.contexts)
         if any(decider.snapshot.arms[number].status != ACTIVE for number in candidates.arms):
             return "an arm was on offer that was not active"
-        drawn, found = decider.decide(decision, candidates)
-        if found.tobytes() != probabilities:
+        if first.place is not None:
+            return slate_again(decider, candidates, made)
+        drawn, found = decider.decide(first.id, candidates)
+        if found.tobytes() != first.probabilities:
             return "its probabilities differ from what the snapshot gives"
-        if drawn != position or candidates.arms[position] != arm:
-            return f"its arm is {arm}, but the snapshot gives {candidates.arms[drawn]}"
+        if drawn != first.position or candidates.arms[first.position] != first.arm:
+            return f"its arm is {first.arm}, but the snapshot gives {candidates.arms[drawn]}"
         return ""
 
     def _end(self, last: Snapshot | None) -> None:

@@ -5,38 +5,22 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from fairx.rules import InvalidValue
 
 from .database import Database, add, listed
 from .errors import Conflict
+from .events import Batch, Place, Reward, Shown
 from .snapshots import ServedExperiment
 
 Given = dict[str, tuple[Any, ...]]  # a decision's rewards by their id: value, late, time, final
 ACCEPTED, DUPLICATE, LATE, PARKED = "accepted", "duplicate", "late", "parked"
 
 
-class Reward(NamedTuple):
-    """A reward as it is sent; a decision's reward is the sum of those with different ids."""
-
-    decision: str
-    value: float
-    id: str = ""
-    final: bool = False
-
-
-class Batch(NamedTuple):
-    """The rewards of one request: all are taken in, or none."""
-
-    experiment: ServedExperiment
-    rewards: Sequence[Reward]
-    time: float
-
-
 def take_in(database: Database, batches: Sequence[Batch]) -> list[list[str] | Exception]:
     """Write the rewards of several requests; return what became of each."""
-    known = _Known(database, [reward.decision for batch in batches for reward in batch.rewards])
+    known = _Known(database, [reward for batch in batches for reward in batch.rewards])
     answers: list[list[str] | Exception] = []
     for batch in batches:
         try:
@@ -50,11 +34,13 @@ def take_in(database: Database, batches: Sequence[Batch]) -> list[list[str] | Ex
 class _Known:
     """What is on record about some decisions, and what is about to be."""
 
-    def __init__(self, database: Database, decisions: Iterable[str]) -> None:
+    def __init__(self, database: Database, events: Iterable[Reward | Shown]) -> None:
         self.database = database
-        marks, ids = listed(sorted(set(decisions)))
-        sql = f"SELECT id, sequence FROM decisions WHERE id IN ({marks})"
-        self.sequences: dict[str, int] = {row[0]: row[1] for row in database.rows(sql, ids)}
+        marks, ids = listed(sorted({id_ for each in events for id_ in (each.row, each.decision)}))
+        sql = f"SELECT id, sequence, place FROM decisions WHERE id IN ({marks})"
+        found = database.rows(sql, ids)
+        self.sequences: dict[str, int] = {row[0]: row[1] for row in found}
+        self.places: dict[str, Place] = {row[0]: row[2] for row in found}
         # Locked from here on: the fold passes over them, or was faster and they are late.
         self.due = _locked(database, sorted(self.sequences.values()))
         sql = f"SELECT decision, id, value, late, time, final FROM rewards WHERE decision IN ({marks})"
@@ -71,8 +57,9 @@ class _Known:
         due: dict[int, float] = {}
         statuses, new = [], {}
         for reward in batch.rewards:
-            known = given.setdefault(reward.decision, dict(self.given.get(reward.decision, {})))
-            status = self.status(reward.decision, due, batch.time)
+            self.check_place(reward)
+            known = given.setdefault(reward.row, dict(self.given.get(reward.row, {})))
+            status = self.status(reward.row, due, batch.time)
             first = known.get(reward.id)
             if first is not None:
                 _check_same(reward, first)
@@ -81,11 +68,11 @@ class _Known:
                     continue  # else it is the same reward, which now is known to be the last
             late, time = (int(status == LATE), batch.time) if first is None else first[1:3]
             known[reward.id] = (reward.value, late, time, int(reward.final))
-            _check_sum(batch.experiment, reward.decision, known)
+            _check_sum(batch.experiment, reward, known)
             if reward.final and status == ACCEPTED:
-                due[self.sequences[reward.decision]] = batch.time
+                due[self.sequences[reward.row]] = batch.time
             row = (batch.experiment.id, reward.value, int(reward.final), late, time)
-            new[reward.decision, reward.id] = row
+            new[reward.row, reward.id] = row
             statuses.append(status)
         self.given |= given
         self.due |= due
@@ -109,9 +96,21 @@ class _Known:
                 f"UPDATE waiting SET due = ? WHERE sequence IN ({marks})", [time, *values]
             )
 
-    def status(self, decision: str, due: dict[int, float], now: float) -> str:
-        """Return what becomes of an event of a decision that comes now."""
-        sequence = self.sequences.get(decision)
+    def check_place(self, event: Reward | Shown) -> None:
+        """Refuse an event whose place is not one of its decision, where that is on record."""
+        if event.decision not in self.places:
+            return
+        is_slate = self.places[event.decision] is not None
+        if is_slate and event.place is None:
+            raise InvalidValue("place", f"be given: decision {event.decision} is a slate")
+        if event.place is not None and not is_slate:
+            raise InvalidValue("place", f"be left out: decision {event.decision} is no slate")
+        if event.row not in self.places:
+            raise InvalidValue("place", f"be one of {event.decision}'s, not {event.place}")
+
+    def status(self, row: str, due: dict[int, float], now: float) -> str:
+        """Return what becomes of an event of a decision, or a place, that comes now."""
+        sequence = self.sequences.get(row)
         if sequence is None:
             return PARKED
         end = due.get(sequence, self.due.get(sequence, -math.inf))
@@ -119,17 +118,19 @@ class _Known:
 
 
 def note_shown(
-    database: Database, experiment: ServedExperiment, decisions: Sequence[str], time: float
+    database: Database, experiment: ServedExperiment, events: Sequence[Shown], time: float
 ) -> list[str]:
-    """Write that decisions were shown; return what became of each."""
-    known = _Known(database, decisions)
-    fresh = {each: known.status(each, {}, time) for each in sorted(set(decisions))}
+    """Write what was shown; return what became of each event."""
+    known = _Known(database, events)
+    for event in events:
+        known.check_place(event)
+    fresh = {row: known.status(row, {}, time) for row in sorted({event.row for event in events})}
     rows = [(each, experiment.id, int(fresh[each] == LATE), time) for each in fresh]
     new = database.insert_new("shown", "decision, experiment, late, time", rows)
     statuses = []
-    for decision in decisions:
-        statuses.append(fresh[decision] if decision in new else DUPLICATE)
-        new.discard(decision)
+    for event in events:
+        statuses.append(fresh[event.row] if event.row in new else DUPLICATE)
+        new.discard(event.row)
     return statuses
 
 
@@ -149,17 +150,17 @@ def _check_same(reward: Reward, first: tuple[Any, ...]) -> None:
         return
     name = f" {reward.id!r}" if reward.id else ""
     raise Conflict(
-        f"decision {reward.decision} has the reward{name} {value!r} since {time:.3f}: "
+        f"decision {reward.of} has the reward{name} {value!r} since {time:.3f}: "
         f"another one, {reward.value!r}, is refused; nothing of this request was taken in"
     )
 
 
-def _check_sum(experiment: ServedExperiment, decision: str, given: Given) -> None:
+def _check_sum(experiment: ServedExperiment, reward: Reward, given: Given) -> None:
     ends = experiment.settings.reward_range
     if ends is None:
         return
     total = math.fsum(row[0] for row in given.values() if not row[1])
     if not ends[0] <= total <= ends[1]:
         raise InvalidValue(
-            "reward", f"be from {ends[0]:g} to {ends[1]:g}, not {total:g} in all for {decision}"
+            "reward", f"be from {ends[0]:g} to {ends[1]:g}, not {total:g} in all for {reward.of}"
         )

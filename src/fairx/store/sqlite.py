@@ -12,8 +12,7 @@ from fairx.errors import BrokenFile
 from fairx.files import hold
 
 from .database import Row, grouped, listed
-from .tables import VERSION, statements
-from .tables import check_version as check_store
+from .tables import set_up, stand_in
 
 TYPES = {"serial": "INTEGER PRIMARY KEY", "whole": "INTEGER", "real": "REAL", "bytes": "BLOB"}
 # Before these, a commit that races a checkpoint can be lost (sqlite.org/wal.html#walresetbug).
@@ -50,6 +49,8 @@ class SQLite:
     def _prepare(self, write: bool) -> None:
         self.connection.set_busy_timeout(5000)
         if not write:
+            if self.rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
+                stand_in(self, TYPES, main="main.")
             self.rows("PRAGMA query_only = ON")
             return
         for pragma in (
@@ -60,11 +61,7 @@ class SQLite:
         ):
             self.rows(f"PRAGMA {pragma}")
         with self.transaction():
-            for statement in statements(TYPES):
-                self.rows(statement)
-            self.rows("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
-            ((found,),) = self.rows("SELECT value FROM meta WHERE name = 'version'")
-            check_store(found)
+            set_up(self, TYPES)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return what it yields."""

@@ -6,13 +6,20 @@ mature; a row of it is also what a reward and the fold lock, so that neither mis
 
 Two columns have older names than the code: `arms.place` is an arm's number, `decisions.slot` the
 position of the arm among the candidates.
+
+A slate has one row of `decisions` for each of its places, with the place, its weight and the arm's
+propensity there; of a single decision these are NULL. What all places share is in the row of the first:
+`probabilities` has the exposures of all candidates, `contexts` those of all; the others have an empty text
+of bytes and the context of their own arm.
 """
 
 from __future__ import annotations
 
 from fairx.errors import BrokenFile
 
-VERSION = "1"
+from .database import Database
+
+VERSION = "2"
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -29,7 +36,8 @@ CREATE TABLE IF NOT EXISTS decisions (
   sequence {serial}, id TEXT NOT NULL UNIQUE, experiment {whole} NOT NULL, time {real} NOT NULL,
   snapshot {whole} NOT NULL, arm {whole} NOT NULL, slot {whole} NOT NULL,
   candidates {bytes}, probabilities {bytes} NOT NULL, contexts {bytes},
-  unit TEXT, asked {bytes} NOT NULL, due {real} NOT NULL, erased {real}
+  unit TEXT, asked {bytes} NOT NULL, due {real} NOT NULL, erased {real},
+  place {whole}, weight {real}, propensity {real}
 );
 CREATE INDEX IF NOT EXISTS decisions_snapshot ON decisions (experiment, snapshot);
 CREATE INDEX IF NOT EXISTS decisions_unit ON decisions (experiment, unit) WHERE unit IS NOT NULL;
@@ -72,14 +80,40 @@ CREATE TABLE IF NOT EXISTS actions (
 """
 
 
-def check_version(found: str) -> None:
-    """Refuse a store that a newer fairx has written."""
-    if found != VERSION:
+# What a store of an older version lacks, and what a connection that only reads sees in its stead.
+UPGRADES = {
+    "1": (
+        "ALTER TABLE decisions ADD COLUMN place {whole}",
+        "ALTER TABLE decisions ADD COLUMN weight {real}",
+        "ALTER TABLE decisions ADD COLUMN propensity {real}",
+    )
+}
+STAND_INS = {
+    "1": "CREATE TEMP VIEW decisions AS SELECT *, CAST(NULL AS {whole}) AS place, "
+    "CAST(NULL AS {real}) AS weight, CAST(NULL AS {real}) AS propensity FROM {main}decisions"
+}
+VERSION_OF = "SELECT value FROM meta WHERE name = 'version'"
+
+
+def set_up(database: Database, types: dict[str, str]) -> None:
+    """Create the tables, or add what those of an older version lack; in a transaction."""
+    for part in TABLES.format(**types).split(";"):
+        database.rows(part.strip())
+    insert = "INSERT INTO meta VALUES ('version', ?) ON CONFLICT DO NOTHING"
+    database.rows(insert, (VERSION,))
+    ((found,),) = database.rows(VERSION_OF)
+    if found in UPGRADES:
+        for statement in UPGRADES[found]:
+            database.rows(statement.format(**types))
+        database.rows("UPDATE meta SET value = ? WHERE name = 'version'", (VERSION,))
+    elif found != VERSION:
         raise BrokenFile(
             f"the store must have version {VERSION}, not {found}: it needs another fairx (see Upgrade)"
         )
 
 
-def statements(types: dict[str, str]) -> list[str]:
-    """Return the statements that create the tables, with the types of one kind of database."""
-    return [part.strip() for part in TABLES.format(**types).split(";")]
+def stand_in(database: Database, types: dict[str, str], main: str) -> None:
+    """Let a connection that only reads see a store of an older version as one of today's."""
+    for (found,) in database.rows(VERSION_OF):
+        if found in STAND_INS:
+            database.rows(STAND_INS[found].format(main=main, **types))

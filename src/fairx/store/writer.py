@@ -12,8 +12,9 @@ from .database import Database
 from .decisions import write_decisions
 from .errors import Unavailable
 from .rewards import take_in
+from .slates import write_slates
 
-DECISIONS, REWARDS, OTHER = "decisions", "rewards", "other"
+DECISIONS, SLATES, REWARDS, OTHER = "decisions", "slates", "rewards", "other"
 LARGEST_BATCH = 512
 TRIES = 5  # where another process was in the way
 
@@ -32,6 +33,7 @@ def changed(database: Database, changes: Sequence[Callable[[Database], Any]]) ->
 
 TOGETHER: dict[str, Callable[[Database, list[Any]], Sequence[Any]]] = {
     DECISIONS: write_decisions,
+    SLATES: write_slates,
     REWARDS: take_in,
     OTHER: changed,
 }
@@ -41,7 +43,7 @@ class Job(NamedTuple):
     """Something to write, and whom to tell."""
 
     kind: str
-    asked: Any  # (decision, due), Batch, or a function of the database
+    asked: Any  # (decision, due), AskedSlate, Batch, or a function of the database
     done: Any
 
 

@@ -135,4 +135,5 @@ def _about(snapshot: Snapshot, counted: Counted, judged: Judged) -> dict[str, An
         "policy_words": words.POLICIES[type(settings.policy).__name__],
         "merit_words": words.merit_words(settings),
         "settings": list(words.flat(written(settings))),
+        "slates": any(arm.exposure is not msgspec.UNSET for arm in counted.status.arms),
     }

@@ -1,0 +1,127 @@
+"""What an audit needs of a log of slates: sums by arm, and how often each kind of page was shown."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx.logs import Log
+from fairx.types import Vector
+
+from .shares import PageKind, exposures_of
+
+PAGES = """
+CREATE OR REPLACE TEMP TABLE shown_pages AS
+SELECT decision, any_value(pool) AS pool, list(weight ORDER BY place) AS weights,
+  sum(weight) AS total
+FROM valid GROUP BY decision;
+CREATE OR REPLACE TEMP TABLE page_kinds AS
+SELECT pool, weights, count(*) AS decisions, row_number() OVER (ORDER BY pool, weights) - 1 AS kind
+FROM shown_pages GROUP BY pool, weights
+"""
+NUMBERED = """
+CREATE OR REPLACE TEMP TABLE page_arms AS
+SELECT arm, row_number() OVER (ORDER BY arm) - 1 AS arm_number FROM ({arms})
+"""
+BY_ARM = """
+SELECT arm_number, count(*) AS shows, count(reward) AS rewards, coalesce(sum(reward), 0) AS sums,
+  sum(weight) AS weights
+FROM valid JOIN page_arms USING (arm) GROUP BY arm_number
+"""
+EACH = "SELECT decision, unnest(candidates) AS arm, unnest(exposures) AS had FROM valid WHERE place = 1"
+EXPOSURES = f"""
+SELECT arm_number, fsum(had) AS had FROM ({EACH}) JOIN page_arms USING (arm) GROUP BY arm_number
+"""
+REGRET = f"""
+SELECT sum(abs(had - fair) / total) AS regret FROM ({EACH}) JOIN shown_pages USING (decision)
+JOIN page_kinds USING (pool, weights) JOIN page_arms USING (arm) JOIN fair_pages USING (kind, arm_number)
+"""
+MEMBERS = "SELECT pool, arm_number FROM (SELECT pool, unnest(arms) AS arm FROM pools) JOIN page_arms USING (arm)"
+
+
+class SlateSums(NamedTuple):
+    """A log of slates in numbers: vectors are over arms."""
+
+    arms: list[Any]
+    shows: Vector
+    rewards: Vector  # how many came
+    reward_sums: Vector
+    weights: Vector  # of the places that each had
+    exposures: Vector | None  # their sums, where they were logged
+    kinds: list[PageKind]
+    decisions: int
+    weight: float  # of all places of all decisions
+    most_weight: float  # of one place
+    most_total: float  # of the places of one decision
+    least: float  # the lowest and highest reward
+    most: float
+
+    def regret(self, log: Log, logs: Vector) -> float:
+        """Return the mean of the distance between the exposures of a decision and the fair ones."""
+        fair = [exposures_of(kind, logs) for kind in self.kinds]
+        sizes = [kind.arms.size for kind in self.kinds]
+        table = {
+            "kind": np.repeat(np.arange(len(sizes)), sizes),
+            "arm_number": np.concatenate([kind.arms for kind in self.kinds]),
+            "fair": np.concatenate(fair),
+        }
+        log.connection.register("fair_pages", table)
+        return float(log.query(REGRET)["regret"][0]) / self.decisions
+
+
+def slate_sums(log: Log) -> SlateSums:
+    """Return the sums of the slates of a log that have no problem."""
+    for name in ("decision", "place", "weight", "reward"):
+        if name not in log.columns:
+            raise ValueError(f"{name} must be a column of the log: an audit of slates needs it")
+    log.connection.execute(PAGES)
+    listed = "candidates" in log.columns
+    arms = "SELECT DISTINCT unnest(arms) AS arm FROM pools SEMI JOIN page_kinds USING (pool)"
+    log.connection.execute(
+        NUMBERED.format(arms=arms if listed else "SELECT DISTINCT arm FROM valid")
+    )
+    names = log.query("SELECT arm FROM page_arms ORDER BY arm_number")["arm"].tolist()
+    if not names:
+        raise ValueError(f"the log must have a valid slate, but {log.source} has: {log.problems()}")
+    kinds, by_arm = _kinds(log, listed, len(names)), log.query(BY_ARM)
+    ends = log.query("SELECT min(reward) AS least, max(reward) AS most FROM valid")
+    if np.ma.getmaskarray(ends["least"])[0]:
+        raise ValueError("the log must have a reward, but all are missing")
+    totals = [float(kind.weights.sum()) for kind in kinds]
+    had = _spread(log.query(EXPOSURES), "had", len(names)) if "exposures" in log.columns else None
+    return SlateSums(
+        arms=names,
+        shows=_spread(by_arm, "shows", len(names)),
+        rewards=_spread(by_arm, "rewards", len(names)),
+        reward_sums=_spread(by_arm, "sums", len(names)),
+        weights=_spread(by_arm, "weights", len(names)),
+        exposures=had,
+        kinds=kinds,
+        decisions=int(sum(kind.decisions for kind in kinds)),
+        weight=float(
+            sum(kind.decisions * total for kind, total in zip(kinds, totals, strict=True))
+        ),
+        most_weight=max(float(kind.weights[0]) for kind in kinds),
+        most_total=max(totals),
+        least=float(ends["least"][0]),
+        most=float(ends["most"][0]),
+    )
+
+
+def _spread(table: dict[str, Any], name: str, arms: int) -> Vector:
+    found = np.zeros(arms)
+    found[table["arm_number"]] = table[name].astype(np.float64)
+    return found
+
+
+def _kinds(log: Log, listed: bool, arms: int) -> list[PageKind]:
+    """Return the kinds of pages; all arms are on offer where the log does not say."""
+    found = log.query("SELECT pool, weights, decisions FROM page_kinds ORDER BY kind")
+    members = log.query(MEMBERS) if listed else {}
+    kinds = []
+    for pool, weights, decisions in zip(*found.values(), strict=True):
+        mine = members["arm_number"][members["pool"] == pool] if listed else np.arange(arms)
+        numbers = np.sort(mine).astype(np.int64)
+        kinds.append(PageKind(numbers, np.asarray(weights, np.float64), float(decisions)))
+    return kinds

@@ -1,0 +1,119 @@
+"""A decision of one arm: made, written and answered."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from fairx.errors import FairxError
+from fairx.store.deciding import Candidates, Decider
+from fairx.store.decisions import Decision, Recorded, check_same, fetched
+from fairx.store.errors import Conflict
+from fairx.store.snapshots import Arm, ServedExperiment, Snapshot, arms_at, candidates_of
+from fairx.store.writer import DECISIONS
+
+from .answers import Decided
+from .requests import Decide
+from .runtime import Runtime
+
+
+async def recorded(
+    runtime: Runtime, decider: Decider, asked: Decide, ids: list[str]
+) -> list[Recorded]:
+    """Make the decisions, or find them on record where they cannot be made any more."""
+    contexts, asked.contexts = array(asked.contexts), None  # a thousand objects less to look after
+    digest = digest_of(asked, contexts)
+    try:
+        check_running(decider.snapshot.experiment)
+        candidates = decider.candidates(asked.candidates, contexts)
+        jobs = [_made(runtime, decider, candidates, asked, each, digest) for each in ids]
+    except (FairxError, ValueError):
+        stored = await runtime.read(lambda database: fetched(database, ids))
+        if len(stored) < len(ids):
+            raise
+        found = {row[0]: row for row in stored}
+        for row in stored:
+            check_same(Decision(*row[:-1]), row[-1], digest)
+        return [Recorded(Decision(*found[each][:-1]), True) for each in ids]
+    first = await runtime.write(DECISIONS, jobs[0])  # where the key is refused, nothing is written
+    return [first, *await asyncio.gather(*(runtime.write(DECISIONS, job) for job in jobs[1:]))]
+
+
+def _made(
+    runtime: Runtime,
+    decider: Decider,
+    candidates: Candidates,
+    asked: Decide,
+    decision: str,
+    digest: bytes,
+) -> tuple[Decision, float]:
+    position, probabilities = decider.decide(decision, candidates)
+    now, experiment = runtime.clock(), decider.snapshot.experiment
+    made = Decision(
+        decision, experiment.id, now, decider.snapshot.version, int(candidates.arms[position]),
+        position, candidates.named, probabilities.tobytes(), candidates.contexts.tobytes() or None,
+        asked.unit, digest,
+    )  # fmt: skip
+    return made, now + experiment.settings.reward_window_s
+
+
+async def answer(runtime: Runtime, decider: Decider, asked: Decide, found: Recorded) -> Decided:
+    """Return what the client reads."""
+    made = found.decision
+    arms = await arms_of(runtime, decider.snapshot, made.snapshot)
+    probabilities = np.frombuffer(made.probabilities)
+    propensity = float(probabilities[made.position])
+    answer = Decided(made.id, arms[made.arm].name, propensity, made.snapshot)
+    if asked.probabilities:
+        answer.probabilities = dict(zip(names_of(arms, made), probabilities.tolist(), strict=True))
+    left_out = left_out_of(arms, made, asked)
+    if left_out:
+        answer.left_out = left_out
+    return answer
+
+
+async def arms_of(runtime: Runtime, snapshot: Snapshot, version: int) -> tuple[Arm, ...]:
+    """Return the arms as of a version: that of a repeated decision may be older, or newer."""
+    if version == snapshot.version:
+        return snapshot.arms
+    return await runtime.read(lambda database: arms_at(database, snapshot.experiment.id, version))
+
+
+def names_of(arms: tuple[Arm, ...], made: Decision) -> list[str]:
+    """Return the names of the candidates of a decision."""
+    return [arms[number].name for number in candidates_of(arms, made.candidates)]
+
+
+def left_out_of(arms: tuple[Arm, ...], made: Decision, asked: Decide) -> list[str]:
+    """Return the arms that a client named, but are no candidates, for they are paused."""
+    if made.candidates is None or asked.candidates is None:
+        return []
+    if len(made.candidates) // 4 == len(asked.candidates):
+        return []
+    names = set(names_of(arms, made))
+    return [name for name in asked.candidates if name not in names]
+
+
+def check_running(experiment: ServedExperiment) -> None:
+    """Refuse to decide while an experiment is paused."""
+    if experiment.status != "running":
+        raise Conflict(f"experiment {experiment.name!r} is paused")
+
+
+def array(contexts: list[list[float]] | None) -> Any:
+    """Return contexts as an array, or as they are where rows differ: those will be refused."""
+    try:
+        return None if contexts is None else np.array(contexts, np.float64)
+    except ValueError:
+        return contexts
+
+
+def digest_of(asked: Decide, contexts: Any) -> bytes:
+    """Return what must be the same when a key is used again."""
+    names = "\n".join(asked.candidates) if asked.candidates is not None else "\0"
+    text = f"{asked.unit or ''}\0{asked.count or 1}\0{names}\0"
+    rows = contexts.tobytes() if isinstance(contexts, np.ndarray) else repr(contexts).encode()
+    return hashlib.sha256(text.encode() + rows).digest()[:16]
