@@ -17,6 +17,7 @@ from fairx import (
     Affine,
     Exponential,
     FairXEG,
+    FairXLinEG,
     FairXLinTS,
     FairXTS,
     FairXUCB,
@@ -258,6 +259,21 @@ def test_linear_policies_learn_clicks_of_smaller_contexts() -> None:
     policy.learn(other, 0, context / 2, 1.0)
     np.testing.assert_array_equal(state.estimate, other.estimate)
     np.testing.assert_array_equal(state.precision, other.precision)
+
+
+def test_a_floor_is_a_share_of_exposure() -> None:
+    """Not of probabilities, which caps would turn into merits."""
+    merit, arms = Exponential(10), np.arange(4)
+    page, out = new_page(np.array(WEIGHTS), 4), np.empty(4)
+    policies: list[Any] = [FairXEG(merit, 0.1), FairXLinEG(merit, 0.1, ridge=1)]
+    for policy in policies:
+        state = policy.start(4, 4)
+        for arm in (*arms, *arms):
+            policy.learn(state, arm, np.eye(4)[arm], MEANS[arm])
+        means = MEANS * (2 / 3 if type(policy) is FairXLinEG else 1)
+        policy.propose_slate(state, arms, np.eye(4), np.empty(0), np.empty(8), page, out)
+        fair = fair_exposure(merit, means, WEIGHTS)
+        np.testing.assert_allclose(out, 0.9 * fair + 0.1 * sum(WEIGHTS) / 4, rtol=1e-12)
 
 
 class Noting(NamedTuple):

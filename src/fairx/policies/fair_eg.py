@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import kernel, record
 from fairx.exposure import mix, share
 from fairx.merit import Merit, merit_given
 from fairx.numerics.elementary import exp
+from fairx.slates.places import Page
+from fairx.slates.target import share_places
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
@@ -87,6 +89,15 @@ class FairXEG(NamedTuple):
             share(self.merit, out, out)
             mix(out, 1.0 - self.epsilon, self.epsilon)
 
+    def propose_slate(
+        self, state: Estimates, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
+        page: Page, out: Vector,
+    ) -> None:  # fmt: skip
+        """Mix the fair exposures of the estimates with equal ones."""
+        means_so_far(state, arms, out)
+        share_places(self.merit, out, page, out)
+        mix_exposures(self.epsilon, out)
+
     def absorb(
         self, state: Estimates, arm: int, context: Vector, reward: float, work: Vector
     ) -> None:
@@ -106,3 +117,12 @@ class FairXEG(NamedTuple):
     def learn(self, state: Estimates, arm: int, context: Vector, reward: float) -> None:
         """Count a reward of `arm` and keep the merit of its new mean."""
         observe(self, state, arm, context, reward)
+
+
+@kernel
+def mix_exposures(epsilon: float, out: Vector) -> None:
+    """Share out a fraction `epsilon` of all exposure equally: a ranking can still have the others."""
+    total = 0.0
+    for position in range(len(out)):
+        total += out[position]
+    mix(out, 1.0 - epsilon, epsilon * total)

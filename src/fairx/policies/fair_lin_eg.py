@@ -10,9 +10,12 @@ from fairx import rules
 from fairx.compiled import changed, record
 from fairx.exposure import mix, share
 from fairx.merit import Merit, merit_given
+from fairx.slates.places import Page
+from fairx.slates.target import share_places
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
+from .fair_eg import mix_exposures
 from .intervals import bounds_given, clip_means
 from .ridge import Ridge, new_ridge, predict, regress
 
@@ -75,6 +78,16 @@ class FairXLinEG(NamedTuple):
         clip_means(self.bounds, out)
         share(self.merit, out, out)
         mix(out, 1.0 - self.epsilon, self.epsilon)
+
+    def propose_slate(
+        self, state: Ridge, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
+        page: Page, out: Vector,
+    ) -> None:  # fmt: skip
+        """Mix the fair exposures of the estimates with equal ones."""
+        predict(state, contexts, out)
+        clip_means(self.bounds, out)
+        share_places(self.merit, out, page, out)
+        mix_exposures(self.epsilon, out)
 
     def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Take the reward into the regression."""
