@@ -28,9 +28,8 @@ class Page(NamedTuple):
     exposures: Vector  # by candidate: what a policy proposes
     found: Indices  # the draw: candidates that have a row of their own
     order: Indices  # by row: its candidate, those with the most exposure first
-    others: (
-        Vector  # how many candidates have a row of their own, and what each row of the others wants
-    )
+    line: Indices  # candidates that share rows
+    others: Vector  # how many do not, and what each row that is shared wants
     wants: Vector  # by row: its exposure
     first_wants: Vector  # by row that starts on a place: its exposure if there were no others
     has: Vector  # by row: its exposure by the swaps so far
