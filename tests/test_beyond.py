@@ -100,6 +100,11 @@ def test_a_sweep_is_one_policy_for_each_value(tmp_path: Path) -> None:
         (("grid.width", "sweep.width = [1]\ngrid.width"), "must be of one setting, without a grid"),
         (("grid.width = [0.01, 0.1, 1.0]", "sweep = 3"), "the sweep of FairX-UCB must be a table"),
         (("grid.width = [0.01, 0.1, 1.0]", "sweep.width = []"), "must list values of width"),
+        (
+            ("grid.width = [0.01, 0.1, 1.0]", "sweep.solver = ['exact', 'gradient']"),
+            "each solver of the sweep of FairX-UCB must be",
+        ),
+        (("seed = 3", "seed = 3\nproblem.means = [0.1, 0.2]\nproblem.data = 'yeast'"), "not both"),
         (("grid.width", "width = 1\nsweep.width"), "in its sweep or beside it, not both"),
         (("seed = 3", "compare = 'FairXST'"), r"compare must be .* did you mean 'FairXTS'\?"),
         (("seed = 3", "problem.means = []"), "the number of means must be"),

@@ -169,3 +169,15 @@ def test_a_fit_that_does_not_settle_is_refused() -> None:
     contexts, labels = np.array([[[1.0], [2.0]]]), np.array([[0.9, -0.2]])
     with pytest.raises(ValueError, match=r"settle within 200 steps: Exponential.* too steep"):
         theory.self_selected_fit(Exponential(300), contexts, labels)
+
+
+def test_examples_that_do_not_fit_together_are_refused() -> None:
+    contexts, labels, parameter = map(np.asarray, misspecified())
+    with pytest.raises(ValueError, match=r"labels must have shape \(6, 3\), not \(3, 6\)"):
+        theory.self_selected_fit(Exponential(3), contexts, labels.T)
+    with pytest.raises(ValueError, match="labels must be finite"):
+        theory.self_selected_fit(Exponential(3), contexts, labels + np.nan)
+    with pytest.raises(ValueError, match="parameter must have shape"):
+        theory.misspecification_regret(Exponential(3), contexts, labels, parameter[:1])
+    with pytest.raises(ValueError, match="merit must be"):
+        theory.self_selected_fit(3, contexts, labels)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.exposure import fair_rows
-from fairx.merit import Exponential, Merit
+from fairx.merit import Exponential, Merit, merit_given
 from fairx.numerics.least_squares import CUT_OFF
 from fairx.policies import Confidence, FairXUCB
 from fairx.types import Matrix, Vector
@@ -143,8 +143,8 @@ def self_selected_fit(merit: Merit, contexts: Matrix, labels: Matrix) -> Vector:
     >>> self_selected_fit(Exponential(3), contexts, labels).round(3)
     array([0.471])
     """
-    weights = np.ones(labels.shape)
-    found = _weighted_fit(contexts, labels, weights)
+    contexts, labels = _examples(merit, contexts, labels)
+    found = _weighted_fit(contexts, labels, np.ones(labels.shape))
     for _ in range(MOST_STEPS):
         before, weights = found, fair_rows(merit, contexts @ found)
         found = _weighted_fit(contexts, labels, weights)
@@ -170,8 +170,18 @@ def misspecification_regret(
     >>> round(misspecification_regret(Exponential(3), contexts, contexts @ parameter, parameter), 9)
     0.0
     """
+    contexts, labels = _examples(merit, contexts, labels)
+    parameter = rules.array("parameter", parameter, contexts.shape[2:])
     deployed = fair_rows(merit, contexts @ self_selected_fit(merit, contexts, labels))
     return float(np.abs(fair_rows(merit, contexts @ parameter) - deployed).sum(axis=1).mean())
+
+
+def _examples(merit: Merit, contexts: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
+    """Refuse what no policy can be played on."""
+    merit_given("merit", merit)
+    contexts = rules.array("contexts", contexts, (None, None, None), "by example, arm and number")
+    rules.count("the number of contexts", contexts.size)
+    return contexts, rules.array("labels", labels, contexts.shape[:2], "one row per example")
 
 
 def _weighted_fit(contexts: Matrix, labels: Matrix, weights: Matrix) -> Vector:

@@ -38,7 +38,9 @@ def _swept(content: Mapping[str, Any]) -> Iterator[Entrant]:
     ((name, values),) = sweep.items()
     if name in whole.fixed:
         raise ValueError(f"{whole.label} must have {name} in its sweep or beside it, not both")
-    for value in _values("sweep", whole.label, name, values):
+    found = _values("sweep", whole.label, name, values)
+    what = f"each {name} of the sweep of {whole.label}"
+    for value in sorted(found, key=lambda value: rules.number(what, value)):
         label = f"{whole.label}, {name} {value}"
         yield whole._replace(label=label, grid={name: (value,)}, family=whole.label)
 

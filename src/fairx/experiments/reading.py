@@ -134,6 +134,10 @@ def _experiment(content: dict[str, Any], scale: str) -> Experiment:
         raise ValueError(f"an experiment needs {', '.join(missing)}")
     problem = table("problem", content.get("problem", {}))
     known("problem", problem, Problem._fields)
+    if {"data", "means"} <= problem.keys():
+        raise ValueError(
+            "a problem must have data or means, not both: one may be in what is extended"
+        )
     policies, rounds = entrants(content), _horizons(content["rounds"])
     return Experiment(
         name=_file_name(content["name"]),

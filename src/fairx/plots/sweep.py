@@ -97,7 +97,9 @@ def _draw(
             axis.plot(values, mean, color=colour, ls=line, lw=1.6, marker="o", ms=3)
             axis.fill_between(values, low, high, color=colour, alpha=0.2, lw=0)
     swept = sorted({name for curves in families.values() for c in curves for name in c.settings})
-    axis.set(xscale="log", yscale=measure.scale, ylabel=measure.words)
+    found_at = [_value(curve) for curves in families.values() for curve in curves]
+    scale = "linear" if any(value <= 0 for value in found_at) else "log"
+    axis.set(xscale=scale, yscale=measure.scale, ylabel=measure.words)
     write(axis.set_xlabel(""), " or ".join(swept))
     write(axis.set_title("", fontsize=10), merit_title(panel.merit))
     if measure.scale == "linear":
