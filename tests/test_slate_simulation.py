@@ -301,6 +301,44 @@ def test_policies_of_others_learn_clicks_over_their_chance() -> None:
         simulate(Noting(2.0), WORLD, MERIT, examination=[0.8, 0.25], **settings)
 
 
+class Greedy(NamedTuple):
+    """A policy of somebody's with an inner form, that gives the first arm this exposure."""
+
+    first: float
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        return 0, 0
+
+    def start(self, arms: int, dimension: int) -> Any:
+        return np.zeros(arms)
+
+    def propose(
+        self, state: Any, arms: Any, contexts: Any, normals: Any, work: Any, out: Any
+    ) -> None:
+        out[:] = 1 / len(arms)
+
+    def propose_slate(
+        self, state: Any, arms: Any, contexts: Any, normals: Any, work: Any, page: Any, out: Any
+    ) -> None:
+        out[:] = (page.weights.sum() - self.first) / (len(arms) - 1)
+        out[0] = self.first
+
+    def absorb(self, state: Any, arm: int, context: Any, reward: float, work: Any) -> None:
+        state[arm] += reward
+
+
+@pytest.mark.usefixtures("slowly")
+def test_exposures_of_others_are_tried_before_any_run() -> None:
+    settings: Any = {"rounds": 20, "seed": 1, "weights": [1, 0.5]}
+    policies: list[Any] = [Greedy(0.9), Greedy(1.2)]
+    result = simulate(policies[0], WORLD, MERIT, **settings)
+    np.testing.assert_allclose(result.exposure[0], [0.9, 0.2, 0.2, 0.2])
+    with pytest.raises(
+        ValueError, match=r"exposures must be at most 1 for 1 arms together, not 1\.2"
+    ):
+        simulate(policies[1], WORLD, MERIT, **settings)
+
+
 class Pools(NamedTuple):
     """An environment of somebody's, with one, two or three arms on offer."""
 
