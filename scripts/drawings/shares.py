@@ -81,7 +81,7 @@ def slates() -> str:
     """Draw the exposures of six arms on three places, by place, and what merit alone would give."""
     means, weights = [0.9, 0.6, 0.5, 0.4, 0.3, 0.1], np.array([1, 0.63, 0.5])
     exposures = fairx.fair_exposure(MERIT, means, weights)
-    table = slate_propensities(exposures, weights, np.random.default_rng(1)) * weights
+    table = slate_propensities(exposures, weights) * weights
     due = weights.sum() * fair_probabilities(MERIT, means)
     frame = Frame(Scale(0, 1.4, 76, WIDTH - 12), Scale(0, 6, 28, 208))
     parts = [text(76, 14, "exposure by place: first, second, third", kind="strong")]
