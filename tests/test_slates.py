@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from strategies import means, merits
 
-from fairx import Affine, Exponential, FairXUCB, Uniform, fair_exposure, fair_probabilities
+from fairx import UCB, Affine, Exponential, FairXUCB, Uniform, fair_exposure, fair_probabilities
 from fairx.compiled import entry, interpreted
 from fairx.policies.base import inner_form
 from fairx.policies.capped_optimism import VECTORS
@@ -437,3 +437,18 @@ def test_a_policy_of_others_stands_on_its_probabilities() -> None:
     assert type(exposer_of(inner_form(Uniform()))).__name__ == "ByProbability"
     assert type(exposer_of(FAIR[0])).__name__ == "ByItself"
     assert exposer_of(CONVENTIONAL[2]).epsilon == 0.1
+
+
+class Floored(UCB):
+    """One that gives each arm a part of what UCB gives the best."""
+
+    def propose(
+        self, state: Any, arms: Any, contexts: Any, normals: Any, work: Any, out: Any
+    ) -> None:
+        for position in range(len(arms)):
+            out[position] = 1.0 / len(arms)
+
+
+def test_a_subclass_that_overrides_propose_is_followed() -> None:
+    assert type(exposer_of(Floored(0.1))).__name__ == "ByProbability"
+    assert type(exposer_of(UCB(0.1))).__name__ == "ByScore"
