@@ -60,7 +60,7 @@ def rows(
     >>> slate = Bandit(Uniform(), arms=["red", "green", "blue"], seed=2).act(weights=[1, 0.5])
     >>> found = rows(slate, rewards=[1.0, None])
     >>> [(each["place"], each["arm"], each["weight"], each.get("reward")) for each in found]
-    [(1, 'blue', 1.0, 1.0), (2, 'red', 0.5, None)]
+    [(1, 'green', 1.0, 1.0), (2, 'red', 0.5, None)]
     """
     places = len(slate.arms)
     given = [None] * places if rewards is None else list(rewards)
