@@ -222,7 +222,7 @@ def many_draws(exposures: Any, weights: Any, rounds: int, whole: int = 128) -> t
 @pytest.mark.parametrize("whole", [1, 128])
 @pytest.mark.parametrize("weights", [LOGARITHMIC[:3], np.ones(3), np.array([1.0, 0.5, 0.5, 0.0])])
 def test_frequencies_are_the_propensities(weights: Any, whole: int) -> None:
-    """By chi-square, at a chance of 1e-6: given its order a draw is a multinomial at each place."""
+    """By chi-square, at a chance of 1e-6: draws are a multinomial at each place."""
     exposures = fair_exposure(Exponential(4), np.linspace(0, 1, 30), weights)
     rounds = 300 if interpreted() else 100_000
     counts, expected, _ = many_draws(exposures, weights, rounds, whole)

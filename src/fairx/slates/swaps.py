@@ -20,7 +20,7 @@ def rank(page: Page, rows: int, places: int, bits: np.uint64) -> None:
     """Write the place of each row of one draw, and how likely each row is at each place.
 
     Row i starts at place i. In a first stage those that start on a place are fair to each other, as
-    if alone: near-equal rows get near-equal places. In a second the others take from them.
+    if alone. In a second the others take from them.
     """
     set_out(page, rows, places)
     logs = page.logs[:places]
