@@ -190,6 +190,6 @@ def line(setting: Setting, name: str, arms: Sequence[str]) -> Row:
         "ratio": divided(now, fair),
         "ratio_low": divided(low, most),
         "ratio_high": divided(high, least),
-        "verdict": verdict((low, high), (least, most)),
+        "box": verdict((low, high), (least, most)),
         "verdicts": tuple(verdict((low, high), box) for box in boxes),
     }

@@ -8,6 +8,7 @@ from typing import Any
 import audit_facts as facts
 import numpy as np
 import pandas as pd
+import pseudo_oracle
 import pytest
 from audit_oracle import Row, Setting
 
@@ -120,10 +121,32 @@ Case = tuple[Setting, Audit]
 
 def test_lines(case: Case) -> None:
     setting, found = case
-    for one, expected in zip(found.lines, facts.lines(setting), strict=True):
-        agree(one, expected)
-    for one, expected in zip(found.groups, facts.groups(setting), strict=True):
-        agree(one, expected)
+    for ours, theirs, besides in (
+        (found.lines, facts.lines(setting), found.beside),
+        (found.groups, facts.groups(setting), found.groups_beside),
+    ):
+        for i, (one, expected) in enumerate(zip(ours, theirs, strict=True)):
+            box = {"judged_by": "box", "verdict": expected["box"]}
+            by = {"judged_by": "pseudo-rewards", "verdict": besides[i].accused if besides else ""}
+            agree(one, expected | (by if one.judged_by == "pseudo-rewards" else box))
+
+
+def test_pseudo_rewards(case: Case) -> None:
+    """Every field by loops; the chance of a bisection that ends elsewhere is in the tolerance."""
+    setting, found = case
+    assert found.judged_by == ("pseudo-rewards" if setting.has("probabilities") else "box")
+    if not setting.has("probabilities"):
+        assert not any((found.beside, found.groups_beside, found.courses))
+        assert found.impossible is None
+        return
+    members = setting.members()
+    groups = [(line.arm, members[line.arm]) for line in found.groups]
+    arms = [(arm, [arm]) for arm in setting.arms()]
+    for (_, inside), one in zip(arms + groups, found.beside + found.groups_beside, strict=True):
+        expected = pseudo_oracle.beside(setting, inside)
+        for name, value in expected.items():
+            close = pytest.approx(value, rel=1e-6, abs=1e-9) if isinstance(value, float) else value
+            assert getattr(one, name) == close, (name, one, expected)
 
 
 def test_arms(case: Case) -> None:

@@ -17,6 +17,7 @@ from .regret import regret
 from .result import Audit
 from .sample_ratio import sample_ratio
 from .shares import gini
+from .speaking import CONDITIONS, decided, speaker, spoken
 from .sums import LogSums
 
 NO_GROUP = "(no group)"
@@ -42,6 +43,8 @@ def judged(
     )
     distance = float(np.abs(shown - fair).sum())
     regrets = regret(tables, sums, merits.logs, distance)
+    said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range)
+    grouped = lines(sums, merits, numbers, labels, each) if labels else ()
     return Audit(
         source=log.source,
         merit=repr(merit),
@@ -53,9 +56,15 @@ def judged(
         decisions=int(sums.pools.decisions.sum()),
         problems=sums.problems,
         notes=notes(log, sums, group_of.count(NO_GROUP)),
-        lines=found,
+        judged_by=speaker(said),
+        conditions=CONDITIONS[speaker(said)],
+        impossible=said.impossible,
+        lines=decided(found, said.arms, said.certain),
         arms=described(sums, merit, merits, group_of),
-        groups=lines(sums, merits, numbers, labels, each) if labels else (),
+        beside=said.arms,
+        groups=decided(grouped, said.groups, said.certain),
+        groups_beside=said.groups,
+        courses=said.courses,
         fairness_regret_per_decision=regrets.value,
         regret_from=regrets.method,
         over_time=regrets.over_time,

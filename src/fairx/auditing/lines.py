@@ -40,7 +40,8 @@ def lines(
     table = zip(names, *(column.tolist() for column in columns), strict=True)
     verdicts = list(zip(*(_verdicts(known, each) for each in boxes), strict=True))
     return tuple(
-        Line._make((*row, found[ITSELF], found)) for row, found in zip(table, verdicts, strict=True)
+        Line._make((*row, found[ITSELF], "box", found[ITSELF], found))
+        for row, found in zip(table, verdicts, strict=True)
     )
 
 

@@ -22,7 +22,7 @@ MOST = 1000  # arms on the page; all are in the files
 CAPTIONS = {
     "exposure": "Exposure (dots) beside the fair share. With up to 50 arms: tick, the estimate; "
     "dark bar, the delta method, for one arm and one look; light bar, the always-valid box, which "
-    "alone decides the colour. With more: a dot for each arm, the dashed line is fair.",
+    "alone decides the bar; the colour is the verdict. With more: a dot for each arm, the dashed line is fair.",
     "over_time": "Sum over arms of the distance between the probabilities and the fair ones, on "
     "average in each stretch of time. Fair shares are those of the whole log.",
     "lorenz": "What the least shown arms have together. Inequality alone is not unfairness: the "

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fairx.logs import Log
-from fairx.types import Vector
+from fairx.types import Indices, Vector
 
 from .shares import Pools
 
@@ -53,6 +54,17 @@ MEMBERS = """
 SELECT pool_number, arm_number
 FROM used JOIN (SELECT pool, unnest(arms) AS arm FROM pools) USING (pool)
 JOIN numbered USING (arm) ORDER BY pool_number, arm_number
+"""
+LISTINGS = """
+SELECT listing, arm_number FROM (
+  SELECT listing, unnest(candidates) AS arm, unnest(range(len(candidates))) AS position
+  FROM listed SEMI JOIN used USING (pool)
+) JOIN numbered USING (arm) ORDER BY listing, position
+"""
+IN_ORDER = """
+SELECT coalesce({time}, 0) AS time, listing, list_position(candidates, arm) - 1 AS position,
+  probabilities, reward
+FROM {rows}
 """
 FAIR = """
 CREATE OR REPLACE TEMP TABLE fair AS
@@ -104,6 +116,22 @@ class Prepared(NamedTuple):
             return Pools(np.zeros(len(self.arms), np.int64), np.arange(len(self.arms)), decisions)
         found = self.log.query(MEMBERS)
         return Pools(found["pool_number"], found["arm_number"], decisions)
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions there are."""
+        return int(self.log.query("SELECT sum(decisions) AS all FROM used")["all"][0])
+
+    def listings(self) -> tuple[Indices, Indices]:
+        """Return where the arms of each list of candidates begin, by its number, and all of them."""
+        found = self.log.query(LISTINGS)
+        numbers = np.arange(int(found["listing"].max()) + 2)
+        return np.searchsorted(found["listing"], numbers), found["arm_number"]
+
+    def in_order(self, rows: str, size: int) -> Iterator[Any]:
+        """Return batches of the decisions with their lists of probabilities: one more pass."""
+        time = "time" if "time" in self.log.columns else "0"
+        return self.log.batches(IN_ORDER.format(time=time, rows=rows), size)
 
     def regrets(self, pools: Pools, shares: Vector, moment: str, rows: str) -> Columns:
         """Return the sum of regrets and the decisions of each moment: one more pass.

@@ -28,7 +28,36 @@ class Line(Struct, frozen=True):
     ratio_low: Number
     ratio_high: Number
     verdict: str
+    judged_by: str
+    box: str
     verdicts: tuple[str, ...]
+
+
+class Beside(Struct, frozen=True):
+    """What one arm had beside the others over what its rewards earn: see `fairx.auditing.Beside`."""
+
+    beside: Number
+    beside_low: Number
+    beside_high: Number
+    of_share: Number
+    of_share_low: Number
+    of_share_high: Number
+    beside_least: Number
+    beside_most: Number
+    accused: str
+    since: int | None
+    seen: bool
+
+
+class Course(Struct, frozen=True):
+    """One arm over time: see `fairx.auditing.Course`."""
+
+    arm: str | None
+    decisions: tuple[int, ...]
+    times: tuple[Number, ...]
+    beside: tuple[Number, ...]
+    low: tuple[Number, ...]
+    high: tuple[Number, ...]
 
 
 class ArmRewards(Struct, frozen=True):
@@ -89,9 +118,15 @@ class Audit(Struct, frozen=True):
     decisions: int
     problems: dict[str, int]
     notes: tuple[str, ...]
+    judged_by: str
+    conditions: tuple[str, ...]
+    impossible: int | None
     lines: tuple[Line, ...]
     arms: tuple[ArmRewards, ...]  # in the order of the lines
+    beside: tuple[Beside, ...]  # in the same order, or none
     groups: tuple[Line, ...]
+    groups_beside: tuple[Beside, ...]
+    courses: tuple[Course, ...]
     fairness_regret_per_decision: Number
     regret_from: str
     over_time: tuple[Moment, ...]

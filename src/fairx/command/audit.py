@@ -81,6 +81,11 @@ def run(options: argparse.Namespace) -> int:
         print(f"problem: {name}: {count:,} rows")
     for note in found.notes:
         print(f"note: {note}")
+    print(f"judged by: {found.judged_by}")
+    for condition in found.conditions:
+        print(f"it needs: {condition}")
+    if found.impossible:
+        print(f"{found.impossible:,} decisions cannot be fair, whatever the rewards are")
     print(text(found))
     print(
         f"fairness regret per decision: {found.fairness_regret_per_decision:.4f} (by {found.regret_from})"

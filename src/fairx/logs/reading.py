@@ -22,7 +22,9 @@ SELECT candidates, list_sort(candidates) AS arms,
 FROM rows WHERE candidates IS NOT NULL GROUP BY candidates;
 CREATE TEMP TABLE pools AS
 SELECT arms, row_number() OVER (ORDER BY arms) - 1 AS pool FROM orders GROUP BY arms;
-CREATE TEMP TABLE listed AS SELECT candidates, pool, repeats FROM orders JOIN pools USING (arms)
+CREATE TEMP TABLE listed AS
+SELECT candidates, pool, repeats, row_number() OVER () - 1 AS listing
+FROM orders JOIN pools USING (arms)
 """
 TWICE = """
 CREATE TEMP TABLE twice AS
@@ -98,7 +100,7 @@ def _view(connection: Any, there: set[str]) -> None:
     joins, extra = "", ["0::BIGINT AS pool"]
     if "candidates" in there:
         connection.execute(POOLS)
-        joins, extra = "LEFT JOIN listed USING (candidates)", ["pool", "repeats"]
+        joins, extra = "LEFT JOIN listed USING (candidates)", ["pool", "repeats", "listing"]
     if "decision" in there and _repeats(connection):
         there = there | {"repeated"}
         joins += " LEFT JOIN repeated USING (decision)"

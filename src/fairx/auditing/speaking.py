@@ -1,0 +1,89 @@
+"""Which of the two speaks, pseudo-rewards or the box, and the conditions that it needs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fairx.merit import Merit
+from fairx.types import Indices
+
+from .beside import besides, courses, trial
+from .decisions import Judge, looks
+from .implied import family
+from .prepared import Prepared
+from .result import Beside, Course, Line
+from .sums import LogSums
+
+PSEUDO_REWARDS, BOX = "pseudo-rewards", "box"
+CERTAIN = 0.5  # of decisions that cannot be fair: beyond, the box speaks too
+CONDITIONS = {
+    PSEUDO_REWARDS: (
+        "Each arm was drawn with its logged probability, whatever had happened before.",
+        "Rows are in the order of the decisions, not of the rewards' arrival.",
+        "No reward is missing because of what it is.",
+        "Rewards of one user who returns are no more alike than those of two users.",
+    ),
+    BOX: (
+        "The mean reward of each arm does not vary: not with time, not with the context.",
+        "No reward is missing because of what it is.",
+        "Rewards of one user who returns are no more alike than those of two users.",
+    ),
+}
+
+
+class Spoken(NamedTuple):
+    """What pseudo-rewards say of a log."""
+
+    arms: tuple[Beside, ...] = ()
+    groups: tuple[Beside, ...] = ()
+    courses: tuple[Course, ...] = ()
+    impossible: int | None = None
+    certain: bool = False  # whether most decisions cannot be fair, so that the box may speak too
+
+
+def spoken(
+    tables: Prepared, sums: LogSums, merit: Merit, groups: Indices, labels: int, alpha: float,
+    reward_range: tuple[float, float],
+) -> Spoken:  # fmt: skip
+    """Return what pseudo-rewards say; nothing where they cannot speak."""
+    form = family(merit, reward_range, sums.pools.floor)
+    most = int(np.bincount(sums.pools.pool).max())
+    if form is None or sums.exposure is None or most * form.floor > 1 - 1e-9:
+        return Spoken()
+    judge = Judge(form, *reward_range, groups, labels)
+    found = looks(tables, "valid" if sums.problems else "checked", judge)
+    arms, times = [look.arms for look in found], [look.time for look in found]
+    test = trial(form, alpha, len(sums.arms) + labels)
+    grouped = [look.groups for look in found if look.groups is not None]
+    return Spoken(
+        besides(arms, test),
+        besides(grouped, test) if grouped else (),
+        courses(sums.arms, arms, times, test),
+        arms[-1].impossible,
+        arms[-1].impossible > CERTAIN * arms[-1].decisions,
+    )
+
+
+def decided(lines: tuple[Line, ...], found: tuple[Beside, ...], certain: bool) -> tuple[Line, ...]:
+    """Return the lines with their verdicts: the box accuses only what pseudo-rewards cannot see.
+
+    A fair log has no decision that cannot be fair, nor an arm without a chance: the box accuses
+    nobody there, so that both together err no more often than one.
+    """
+    return (
+        tuple(
+            line._replace(verdict=one.accused, judged_by=PSEUDO_REWARDS)
+            if one.seen and (one.accused != "unclear" or not certain)
+            else line
+            for line, one in zip(lines, found, strict=True)
+        )
+        if found
+        else lines
+    )
+
+
+def speaker(found: Spoken) -> str:
+    """Return which of the two speaks for the log."""
+    return PSEUDO_REWARDS if found.arms else BOX
