@@ -64,7 +64,7 @@ def first(played: Played, merit: Family, looks: list[int], arm: int | None) -> f
     arms = played.chances.shape[1]
     test: Trial = trial(merit, 0.05, arms)
     for found in running(systems.decisions(played), arms, merit, looks):
-        accused = [one.accused for one in besides([found], test)]
+        accused = [one.accused for one in besides([found.evidence()], test)]
         if accused[arm] == "under" if arm is not None else set(accused) != {"unclear"}:
             return found.decisions
     return np.inf
@@ -114,14 +114,14 @@ def broken(runs: str = "200") -> None:
 
 def _lost(rng: np.random.Generator, some: Played) -> Played:
     lost = (some.arms == 0) & (some.rewards == 0) & (rng.random(some.arms.size) < 0.2)
-    return Played(*(one[~lost] for one in some))
+    return Played(some.chances[~lost], some.arms[~lost], some.rewards[~lost])
 
 
 def _late(rng: np.random.Generator, some: Played) -> Played:
     """Successes come at once, failures when they are given up."""
     arrival = np.arange(some.arms.size) + np.where(some.rewards > 0, 0, 3000)
     order = np.argsort(arrival, kind="stable")
-    return Played(*(one[order] for one in some))
+    return Played(some.chances[order], some.arms[order], some.rewards[order])
 
 
 def power(only: str = "") -> None:

@@ -204,3 +204,103 @@ def beside(setting: Setting, arms: Sequence[str]) -> Row:
         "accused": accused,
         "seen": any(v != 0 for v, _ in known),
     }
+
+
+# Only the propensity of the arm shown is known
+
+
+def deepest(setting: Setting, size: int, level: float) -> float:
+    """Return the most that the value of an arm shown can be below 0, as the audit bounds it."""
+    steepness, rest = form(setting)[0], 1 - size * setting.floor
+    x = top = min(steepness * max(level, 0.0), 600.0)
+    for _ in range(8):
+        x = max(top - 1 + rest * math.exp(-x), 0.0)
+    return (math.exp(x) / rest - 1) * (1 - rest * math.exp(-x)) / steepness
+
+
+def kappa(setting: Setting, row: Row, reward: float) -> float:
+    """Return what an arm of part 1 would have to bring, at most what a fair pool allows."""
+    steepness, size = form(setting)[0], len(setting.candidates(row))
+    part = (row["propensity"] - setting.floor) / (1 - size * setting.floor)
+    found = reward - math.log(max(part, 1e-12)) / steepness
+    return min(found, most_kappa(setting, row))
+
+
+def most_kappa(setting: Setting, row: Row) -> float:
+    steepness, size = form(setting)[0], len(setting.candidates(row))
+    return 1 + math.log(1 + (size - 1) * math.exp(steepness)) / steepness
+
+
+def shown_values(
+    setting: Setting, row: Row, arm: str, level: float, ends: tuple[float, float]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return value and counter of either side; the rewards are those if the arm or another was shown."""
+    own = row["arm"] == arm
+    factor = 1 / row["propensity"] - 1 if own else -1.0
+    most, size = most_kappa(setting, row), len(setting.candidates(row))
+    under, over = (kappa(setting, row, end) for end in (ends if own else ends[::-1]))
+    scale = max(most - level, deepest(setting, size, level))
+    return (factor * (under - level) / scale, 1 / scale), (factor * (1 - over / most), 1 / most)
+
+
+def shown_levels(setting: Setting) -> list[float]:
+    rows, (low, high) = ordered(setting), setting.reward_range
+    level, weight, found = 0.5, 1.0, []
+    for first, last in cuts(len(rows)):
+        found += [level] * (last - first)
+        seen = [
+            kappa(setting, row, (row["reward"] - low) / (high - low))
+            for row in rows[first:last]
+            if row["reward"] is not None
+        ]
+        kept = weight * 0.5 ** (len(seen) / 500)
+        weight = kept + len(seen)
+        level = (kept * level + math.fsum(seen)) / weight
+    return found
+
+
+def shown_beside(setting: Setting, arm: str) -> Row:
+    """Return what one arm had beside all arms, itself included."""
+    low, high = setting.reward_range
+    under, over, lost_under, lost_over = [], [], [], []
+    for row, level in zip(ordered(setting), shown_levels(setting), strict=True):
+        if arm not in setting.candidates(row):
+            continue
+        if row["reward"] is not None:
+            reward = (row["reward"] - low) / (high - low)
+            one, other = shown_values(setting, row, arm, level, (reward, reward))
+            under.append(one)
+            over.append(other)
+        else:
+            one, other = shown_values(setting, row, arm, level, (0.0, 1.0))
+            lost_under.append(one)
+            lost_over.append(other)
+    error = setting.alpha / 2 / len(setting.arms())
+
+    def lacks_of(first: Any, second: Any) -> tuple[float, float]:
+        return (
+            divided(lowest([v for v, _ in first], setting, error), math.fsum(c for _, c in first)),
+            divided(
+                -lowest([v for v, _ in second], setting, error, two=True),
+                math.fsum(c for _, c in second),
+            ),
+        )
+
+    lack, wide = lacks_of(under, over), lacks_of(under + lost_under, over + lost_over)
+    counters = math.fsum(c for _, c in under)
+    now = divided(math.fsum(v for v, _ in under), counters) if counters > 0 else math.nan
+    offers = sum(arm in setting.candidates(row) for row in setting.rows)
+    part = sum(row["arm"] == arm for row in setting.rows) / offers
+    ratios = [ratio(setting, one) for one in (now, lack[1], lack[0])]
+    missing = any(row["reward"] is None for row in setting.rows)
+    bounds = [ratio(setting, one) for one in (wide[1], wide[0])] if missing else [None, None]
+    return {
+        **dict(zip(("beside", "beside_low", "beside_high"), ratios, strict=True)),
+        "of_share": None
+        if ratios[0] is None
+        else part + (1 - part) * ratios[0] ** (1 / (1 - part)),
+        "beside_least": bounds[0],
+        "beside_most": bounds[1],
+        "accused": "under" if lack[0] > 0 else "over" if lack[1] < 0 else "unclear",
+        "seen": part > 0,
+    }

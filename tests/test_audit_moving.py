@@ -14,9 +14,11 @@ from scipy import stats
 from fairx import Affine, Exponential
 from fairx.auditing import Audit, audit
 from fairx.auditing.beside import besides, trial
+from fairx.auditing.chosen import Shown, nothing_shown
 from fairx.auditing.decisions import part
 from fairx.auditing.implied import Family
-from fairx.auditing.wealth import Running, nothing
+from fairx.auditing.shares import Pools
+from fairx.auditing.wealth import Evidence, nothing
 
 EXP4, EXP10, NEARLY = (
     Family(4.0, 0.0, 1.0, 0.0),
@@ -53,11 +55,11 @@ def played(maker: Maker, decisions: int, seed: int) -> Played:
     return systems.played(rng, *maker(rng, decisions))
 
 
-def sums_of(some: Played, merit: Family, size: int = 200) -> Running:
+def evidence_of(some: Played, merit: Family, size: int = 200) -> Evidence:
     whole, found = systems.decisions(some), nothing(some.chances.shape[1])
     for first in range(0, some.arms.size, size):
         found = found.add(part(whole, first, min(first + size, some.arms.size)), merit)
-    return found
+    return found.evidence()
 
 
 @pytest.mark.parametrize("name", ["daily", "contexts"])
@@ -86,7 +88,9 @@ def test_fair_systems_are_accused_as_rarely_as_promised(name: str) -> None:
             found = found.add(part(whole, first, first + 200), merit)
             runs.append(found)
         test = trial(merit, 0.05, arms)
-        accused += any(one.accused != "unclear" for run in runs for one in besides([run], test))
+        accused += any(
+            one.accused != "unclear" for run in runs for one in besides([run.evidence()], test)
+        )
     assert accused <= stats.binom.ppf(1 - 1e-6, 40, 0.05)
 
 
@@ -98,7 +102,7 @@ def test_unfair_systems_that_hide_are_found(name: str) -> None:
         cut(maker, 0, 0.5) if name != "floor" else cut(systems.steady(10, exponential(4)), 0, 0.5)
     )
     found = besides(
-        [sums_of(played(short, 12_000, 4), merit._replace(floor=0.0))], trial(merit, 0.05, arms)
+        [evidence_of(played(short, 12_000, 4), merit._replace(floor=0.0))], trial(merit, 0.05, arms)
     )
     assert found[0].accused == "under"
     assert found[0].of_share == pytest.approx(0.5, abs=0.1)
@@ -110,7 +114,7 @@ def test_an_arm_at_four_fifths_of_its_share_is_found_soon() -> None:
     """10 arms, exp4: the median of `benchmarks/audit.py power` is 5,310 decisions; the box needs 30,000."""
     short = cut(systems.spaced(10, exponential(4)), 9, 0.8)
     found = [
-        besides([sums_of(played(short, 10_000, s), EXP4, 500)], trial(EXP4, 0.05, 10))
+        besides([evidence_of(played(short, 10_000, s), EXP4, 500)], trial(EXP4, 0.05, 10))
         for s in range(5)
     ]
     assert sum(one[9].accused == "under" for one in found) >= 4
@@ -181,3 +185,48 @@ def test_who_speaks(merit: str, speaks: bool) -> None:
     assert (found.judged_by == "pseudo-rewards") == speaks
     assert bool(found.beside) == speaks
     assert any("does not vary" in words for words in found.conditions) != speaks
+
+
+# Only the propensities of the arms shown are known
+
+
+def weakly(some: Played) -> Any:
+    """Return what the weaker form says of decisions among all arms."""
+    arms = some.chances.shape[1]
+    pools = Pools(np.zeros(arms, np.int64), np.arange(arms), np.array([float(some.arms.size)]))
+    found = nothing_shown(arms, 1)
+    propensities = some.chances[np.arange(some.arms.size), some.arms]
+    whole = Shown(some.rewards, some.arms, np.zeros(some.arms.size, np.int64), propensities)
+    for first in range(0, some.arms.size, 250):
+        found = found.add(whole.rows(slice(first, first + 250)), EXP4, np.array([float(arms)]))
+    shows = np.bincount(some.arms, minlength=arms).astype(float)
+    return besides([found.evidence(pools, shows)], trial(EXP4, 0.05, arms, among_all=True))
+
+
+@pytest.mark.parametrize("name", ["daily", "contexts"])
+def test_propensities_alone_accuse_fair_systems_as_rarely_as_promised(name: str) -> None:
+    """At one look: at most the 1e-6 quantile of 40 runs."""
+    found = [weakly(played(FAIR[name][0], 2000, seed)) for seed in range(40)]
+    accused = sum(any(arm.accused != "unclear" for arm in one) for one in found)
+    assert accused <= stats.binom.ppf(1 - 1e-6, 40, 0.05)
+
+
+def test_propensities_alone_find_too_little_and_too_much() -> None:
+    """10 arms, exp4: medians are 6,900 decisions for an arm at 80 %, 9,300 for one at 150 %."""
+    for share, verdict, decisions in ((0.8, "under", 14_000), (1.5, "over", 20_000)):
+        short = cut(systems.spaced(10, exponential(4)), 9, share)
+        found = [weakly(played(short, decisions, seed))[9] for seed in range(3)]
+        assert sum(one.accused == verdict for one in found) >= 2
+        for one in found:
+            assert one.of_share == pytest.approx(share, rel=0.1)
+
+
+def test_a_log_of_propensities_is_judged_by_them() -> None:
+    some = played(FAIR["daily"][0], 4000, 1)
+    table = table_of(some).drop(columns=["probabilities", "candidates"])
+    table["propensity"] = some.chances[np.arange(4000), some.arms]
+    found = audit(table, Exponential(4))
+    assert found.judged_by == "pseudo-rewards of the arms shown"
+    assert {line.verdict for line in found.lines} == {"unclear"}
+    assert any("had a chance at every decision" in words for words in found.conditions)
+    assert audit(table, Affine(1, 0.1)).judged_by == "box"

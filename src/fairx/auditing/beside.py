@@ -12,72 +12,76 @@ from fairx.types import Vector
 from .always_valid import Intervals
 from .implied import Family
 from .result import Beside, Course
-from .wealth import Running, Sums, lowest, odds
+from .wealth import Evidence, Sums, lowest, odds
 
-SIGNS = np.array([[-1.0], [1.0], [-1.0], [1.0]])  # of powers of values whose sign is turned
 COUNTERS = 0.1  # the part of alpha for counters, where those are not known before the draw
 ROUNDING = 1e-9
 MOST = 12  # arms that are followed over time
 
 
 class Trial(NamedTuple):
-    """How arms are judged: `error` is the chance of a mistake of one arm on one side."""
+    """How arms are judged: `error` is the chance of a mistake of one arm on one side.
+
+    `among_all` says that an arm is beside all arms, itself included, and not beside the others.
+    """
 
     merit: Family
     error: float
+    among_all: bool = False
 
 
-def trial(merit: Family, alpha: float, arms: int) -> Trial:
-    """Return the test of one arm among all; what one of two lacks the other has: that is one."""
-    return Trial(merit, alpha / 2 / (arms if arms > 2 else 1))
+def trial(merit: Family, alpha: float, arms: int, among_all: bool = False) -> Trial:
+    """Return the trial of one arm among all."""
+    # What one of two arms lacks the other has too much, in as many units: theirs is one test.
+    return Trial(merit, alpha / 2 / (arms if arms > 2 or among_all else 1), among_all)
 
 
-def besides(looks: Sequence[Running], test: Trial) -> tuple[Beside, ...]:
+def besides(looks: Sequence[Evidence], test: Trial) -> tuple[Beside, ...]:
     """Return what each arm had, after the last look."""
     last = looks[-1]
-    known, wide = last.known, _bounds(last, test)
-    lacks = _lacks(known, known, test)
-    ratios = _ratios(lacks, test.merit)
-    ratio = _estimate(known, test)
-    part = _divided(known.shared, known.counters)
-    shares = [part + (1 - part) * one for one in (ratio, *ratios)]
-    verdicts = [_verdicts(_lacks(one.known, one.known, test)) for one in looks]
+    ratio, ratios = _estimate(last.under, test), _ratios(_lacks(last.under, last.over, test), test)
+    part = _divided(last.under.shared, last.under.counters)
+    verdicts = [_verdicts(_lacks(one.under, one.over, test)) for one in looks]
     since = [_since(arm, [look.decisions for look in looks]) for arm in zip(*verdicts, strict=True)]
+    shares = [_shares(one, part, test) for one in (ratio, *ratios)]
     columns = [_plain(one) for one in (ratio, *ratios, *shares)]
-    seen = (known.powers[1] > 0).tolist()
+    seen = ((last.under.powers[1] > 0) & (last.under.shared != 0)).tolist()
     return tuple(
-        Beside(*row) for row in zip(*columns, *wide, verdicts[-1], since, seen, strict=True)
+        Beside(*row)
+        for row in zip(*columns, *_bounds(last, test), verdicts[-1], since, seen, strict=True)
     )
 
 
 def courses(
-    names: list[Any], looks: Sequence[Running], times: Sequence[float], test: Trial
+    names: list[Any], looks: Sequence[Evidence], times: Sequence[float], test: Trial
 ) -> tuple[Course, ...]:
     """Return how the arms with the strongest evidence fared over time."""
-    each = [_lacks(look.known, look.known, test) for look in looks]
+    each = [_lacks(look.under, look.over, test) for look in looks]
     strength = np.maximum(each[-1].low, -each[-1].high)
-    chosen = np.argsort(-strength, kind="stable")[:MOST]
-    ratios = [_ratios(one, test.merit) for one in each]
-    middle = [_estimate(look.known, test) for look in looks]
+    chosen = np.argsort(-strength, kind="stable")[:MOST].tolist()
+    ratios = [
+        (_estimate(look.under, test), *_ratios(one, test))
+        for look, one in zip(looks, each, strict=True)
+    ]
     decisions = tuple(look.decisions for look in looks)
+    parts = [[_plain(np.array(part)[chosen]) for part in look] for look in ratios]
     return tuple(
         Course(
-            names[i], decisions, tuple(times),
-            *(tuple(_plain(np.array([one[i] for one in part]))) for part in (
-                middle, [one.low for one in ratios], [one.high for one in ratios])),
+            names[arm], decisions, tuple(times),
+            *(tuple(look[part][place] for look in parts) for part in range(3)),
         )
-        for i in chosen.tolist()
+        for place, arm in enumerate(chosen)
     )  # fmt: skip
 
 
-def _lacks(least: Sums, most: Sums, test: Trial) -> Intervals:
+def _lacks(under: Sums, over: Sums, test: Trial) -> Intervals:
     """Return intervals of what each arm lacks: sums of means over what one unit would add to them."""
     stakes, exact = odds(test.merit), bool(test.merit.steepness)
     error = test.error if exact else (1 - COUNTERS) * test.error
-    low, high = lowest(least.powers, stakes, error), -lowest(SIGNS * most.powers, stakes, error)
+    low, high = lowest(under.powers, stakes, error), -lowest(over.powers, stakes, error)
     if exact:
-        return Intervals(_divided(low, least.counters), _divided(high, least.counters))
-    few, many = _counted(least, most, test, stakes)
+        return Intervals(_divided(low, under.counters), _divided(high, over.counters))
+    few, many = _counted(under, over, test, stakes)
     return Intervals(
         _divided(low, np.where(low > 0, many, few)), _divided(high, np.where(high > 0, few, many))
     )
@@ -91,13 +95,19 @@ def _counted(least: Sums, most: Sums, test: Trial, stakes: Vector) -> tuple[Vect
     return np.maximum(few, 0.0), -scale * lowest(turned, stakes, error)
 
 
-def _bounds(last: Running, test: Trial) -> tuple[list[Any], list[Any]]:
+def _bounds(last: Evidence, test: Trial) -> tuple[list[Any], list[Any]]:
     """Return between what the ratios are, whatever the missing rewards were."""
     if not last.missing:
-        return [None] * last.known.counters.size, [None] * last.known.counters.size
-    least, most = (last.known.merged(end) for end in (last.least, last.most))
-    found = _ratios(_lacks(least, most, test), test.merit)
+        return [None] * last.under.counters.size, [None] * last.under.counters.size
+    found = _ratios(_lacks(last.under_least, last.over_least, test), test)
     return _plain(found.low), _plain(found.high)
+
+
+def _shares(ratio: Vector, part: Vector, test: Trial) -> Vector:
+    """Return what a ratio is of an arm's share if the others are treated alike."""
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        others = ratio ** (1 / (1 - part)) if test.among_all else ratio
+        return np.asarray(part + (1 - part) * others)
 
 
 def _estimate(known: Sums, test: Trial) -> Vector:
@@ -115,8 +125,8 @@ def _ratio(lack: Vector, merit: Family) -> Vector:
         return np.asarray(whole**-merit.exponent)
 
 
-def _ratios(lacks: Intervals, merit: Family) -> Intervals:
-    return Intervals(_ratio(lacks.high, merit), _ratio(lacks.low, merit))
+def _ratios(lacks: Intervals, test: Trial) -> Intervals:
+    return Intervals(_ratio(lacks.high, test.merit), _ratio(lacks.low, test.merit))
 
 
 def _divided(sums: Vector, counters: Vector) -> Vector:

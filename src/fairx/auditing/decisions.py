@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairx.types import Indices, Vector
 
+from .chosen import Shown, nothing_shown
 from .implied import Decisions, Family
 from .prepared import Prepared
+from .shares import Pools, summed
 from .wealth import Running, nothing
 
 LOOKS = 20  # at which the sums are kept, to tell since when an arm is accused
 MOST = 1 << 20  # candidates worked on at a time
-FIRST, LAST, PART = 16, 4096, 16  # decisions judged by one level: a 16th of those before
+FIRST, LAST, PART = 16, 1 << 14, 16  # decisions judged by one level: a 16th of those before
+Batch = tuple[Vector, Callable[[int, int], Any]]  # times, and how to cut a piece out
+Batches = Generator[Batch, None, None]
 
 
 class Look(NamedTuple):
     """The sums after some decisions: of arms, and of groups where there are any."""
 
-    arms: Running
+    arms: Any  # Running, or Weak
     groups: Running | None
     time: float
 
@@ -35,37 +41,62 @@ class Judge(NamedTuple):
     groups: Indices  # the number of each arm's group
     labels: int  # groups there are
 
-
-class UnorderedError(Exception):
-    """Raised where a decision was made before one that stands above it."""
+    def scaled(self, rewards: Any) -> Vector:
+        """Return a column of rewards as numbers from 0 to 1."""
+        return (_floats(rewards) - self.low) / (self.high - self.low)
 
 
 def looks(tables: Prepared, rows: str, judge: Judge) -> tuple[Look, ...]:
-    """Go through the decisions in their order; they are sorted only where they are not in it."""
-    try:
-        return tuple(_looks(tables, rows, judge))
-    except UnorderedError:
-        ordered = f"(SELECT * FROM {rows} ORDER BY time, row)"
-        return tuple(_looks(tables, ordered, judge))
+    """Go through decisions with all of their probabilities, in their order."""
+    arms = nothing(len(tables.arms))
+    start = Look(arms, nothing(judge.labels) if judge.labels else None, -np.inf)
+
+    def add(found: Look, some: Decisions, time: float) -> Look:
+        groups = found.groups and found.groups.add(some, judge.merit, judge.groups)
+        return Look(found.arms.add(some, judge.merit), groups, time)
+
+    return _ordered(tables, rows, start, add, lambda some: _whole(tables, some, judge))
 
 
-def _looks(tables: Prepared, rows: str, judge: Judge) -> Iterator[Look]:
+def weak_looks(tables: Prepared, rows: str, judge: Judge, pools: Pools) -> tuple[Look, ...]:
+    """Go through decisions of which only the propensity of the arm shown is known."""
+    sizes = summed(pools.pool, np.ones(pools.pool.size), pools.decisions.size)
+    start = Look(nothing_shown(len(tables.arms), sizes.size), None, -np.inf)
+
+    def add(found: Look, some: Shown, time: float) -> Look:
+        return Look(found.arms.add(some, judge.merit, sizes), None, time)
+
+    return _ordered(tables, rows, start, add, lambda some: _shown(tables, some, judge))
+
+
+def _ordered(
+    tables: Prepared, rows: str, start: Look, add: Callable[[Look, Any, float], Look],
+    batches: Callable[[str], Batches],
+) -> tuple[Look, ...]:  # fmt: skip
+    """Return the sums at each look; decisions are sorted only where they are not in order."""
     ends = np.unique(np.linspace(0, tables.decisions, LOOKS + 1)[1:].round()).tolist()
-    found = Look(
-        nothing(len(tables.arms)), nothing(judge.labels) if judge.labels else None, -np.inf
-    )
-    for some, times in _batches(tables, rows, judge):
+    with closing(batches(rows)) as some:
+        found = _looks(some, start, add, ends)
+    if found is not None:
+        return found
+    with closing(batches(f"(SELECT * FROM {rows} ORDER BY time, row)")) as some:
+        return _looks(some, start, add, ends) or ()
+
+
+def _looks(
+    batches: Iterator[Batch], found: Look, add: Callable[[Look, Any, float], Look],
+    ends: list[float],
+) -> tuple[Look, ...] | None:  # fmt: skip
+    """Return the sums at each look; None where a decision was made before one above it."""
+    kept = []
+    for times, cut in batches:
         if np.diff(times, prepend=found.time).min() < 0:
-            raise UnorderedError
+            return None
         for first, last in _pieces(found.arms.decisions, times.size, ends):
-            found = _added(found, part(some, first, last), float(times[last - 1]), judge)
+            found = add(found, cut(first, last), float(times[last - 1]))
             if found.arms.decisions in ends:
-                yield found
-
-
-def _added(found: Look, some: Decisions, time: float, judge: Judge) -> Look:
-    groups = found.groups and found.groups.add(some, judge.merit, judge.groups)
-    return Look(found.arms.add(some, judge.merit), groups, time)
+                kept.append(found)
+    return tuple(kept)
 
 
 def _pieces(before: int, rows: int, ends: list[float]) -> Iterator[tuple[int, int]]:
@@ -92,7 +123,7 @@ def part(some: Decisions, first: int, last: int) -> Decisions:
     )
 
 
-def _batches(tables: Prepared, rows: str, judge: Judge) -> Iterator[tuple[Decisions, Vector]]:
+def _whole(tables: Prepared, rows: str, judge: Judge) -> Batches:
     """Read decisions; the arms of a list of candidates are looked up by the list's number."""
     firsts, arms = tables.listings()
     wide = int(np.diff(firsts).max())
@@ -103,11 +134,27 @@ def _batches(tables: Prepared, rows: str, judge: Judge) -> Iterator[tuple[Decisi
         chances = np.asarray(lists.values)[offsets[0] : offsets[-1]]
         listing = np.asarray(batch["listing"])
         place = np.repeat(firsts[listing] - starts, np.diff(offsets)) + np.arange(chances.size)
-        rewards = (_floats(batch["reward"]) - judge.low) / (judge.high - judge.low)
-        some = Decisions(
-            rewards, starts, starts + np.asarray(batch["position"]), arms[place], chances
-        )
-        yield some, _floats(batch["time"])
+        chosen = starts + np.asarray(batch["position"])
+        some = Decisions(judge.scaled(batch["reward"]), starts, chosen, arms[place], chances)
+        yield _floats(batch["time"]), partial(part, some)
+
+
+def _shown(tables: Prepared, rows: str, judge: Judge) -> Batches:
+    """Read decisions of which one arm is known; it is looked up by its name."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    pools = tables.pool_numbers()
+    for batch in tables.arms_in_order(rows, MOST // 8):
+        names = pa.array(tables.arms, batch["arm"].type)
+        arms = np.asarray(pc.index_in(batch["arm"], value_set=names)).astype(np.int64)
+        pool = pools[np.asarray(batch["pool"])]
+        some = Shown(judge.scaled(batch["reward"]), arms, pool, _floats(batch["propensity"]))
+        yield _floats(batch["time"]), _cutting(some)
+
+
+def _cutting(some: Shown) -> Callable[[int, int], Shown]:
+    return lambda first, last: some.rows(slice(first, last))
 
 
 def _floats(column: Any) -> Vector:

@@ -17,7 +17,7 @@ from .regret import regret
 from .result import Audit
 from .sample_ratio import sample_ratio
 from .shares import gini
-from .speaking import CONDITIONS, decided, speaker, spoken
+from .speaking import CONDITIONS, decided, spoken
 from .sums import LogSums
 
 NO_GROUP = "(no group)"
@@ -56,13 +56,13 @@ def judged(
         decisions=int(sums.pools.decisions.sum()),
         problems=sums.problems,
         notes=notes(log, sums, group_of.count(NO_GROUP)),
-        judged_by=speaker(said),
-        conditions=CONDITIONS[speaker(said)],
+        judged_by=said.by,
+        conditions=CONDITIONS[said.by],
         impossible=said.impossible,
-        lines=decided(found, said.arms, said.certain),
+        lines=decided(found, said.arms, said),
         arms=described(sums, merit, merits, group_of),
         beside=said.arms,
-        groups=decided(grouped, said.groups, said.certain),
+        groups=decided(grouped, said.groups, said),
         groups_beside=said.groups,
         courses=said.courses,
         fairness_regret_per_decision=regrets.value,

@@ -66,6 +66,9 @@ SELECT coalesce({time}, 0) AS time, listing, list_position(candidates, arm) - 1 
   probabilities, reward
 FROM {rows}
 """
+ARMS_IN_ORDER = """
+SELECT coalesce({time}, 0) AS time, arm, pool, propensity, reward FROM {rows}
+"""
 FAIR = """
 CREATE OR REPLACE TEMP TABLE fair AS
 SELECT pool, arm, share FROM members JOIN numbered USING (arm_number) JOIN used USING (pool_number)
@@ -132,6 +135,18 @@ class Prepared(NamedTuple):
         """Return batches of the decisions with their lists of probabilities: one more pass."""
         time = "time" if "time" in self.log.columns else "0"
         return self.log.batches(IN_ORDER.format(time=time, rows=rows), size)
+
+    def pool_numbers(self) -> Indices:
+        """Return the number of each pool of the log among those of valid rows."""
+        found = self.log.query("SELECT pool, pool_number FROM used")
+        numbers = np.zeros(int(found["pool"].max()) + 1, np.int64)
+        numbers[found["pool"]] = found["pool_number"]
+        return numbers
+
+    def arms_in_order(self, rows: str, size: int) -> Iterator[Any]:
+        """Return batches of the decisions with the arm that was shown: one more pass."""
+        time = "time" if "time" in self.log.columns else "0"
+        return self.log.batches(ARMS_IN_ORDER.format(time=time, rows=rows), size)
 
     def regrets(self, pools: Pools, shares: Vector, moment: str, rows: str) -> Columns:
         """Return the sum of regrets and the decisions of each moment: one more pass.

@@ -10,17 +10,25 @@ from fairx.merit import Merit
 from fairx.types import Indices
 
 from .beside import besides, courses, trial
-from .decisions import Judge, looks
+from .decisions import Judge, looks, weak_looks
 from .implied import family
 from .prepared import Prepared
 from .result import Beside, Course, Line
 from .sums import LogSums
 
 PSEUDO_REWARDS, BOX = "pseudo-rewards", "box"
+WEAKLY = "pseudo-rewards of the arms shown"
 CERTAIN = 0.5  # of decisions that cannot be fair: beyond, the box speaks too
 CONDITIONS = {
     PSEUDO_REWARDS: (
         "Each arm was drawn with its logged probability, whatever had happened before.",
+        "Rows are in the order of the decisions, not of the rewards' arrival.",
+        "No reward is missing because of what it is.",
+        "Rewards of one user who returns are no more alike than those of two users.",
+    ),
+    WEAKLY: (
+        "Each arm was drawn with its logged propensity, whatever had happened before.",
+        "All arms that are taken to be on offer had a chance at every decision.",
         "Rows are in the order of the decisions, not of the rewards' arrival.",
         "No reward is missing because of what it is.",
         "Rewards of one user who returns are no more alike than those of two users.",
@@ -34,8 +42,9 @@ CONDITIONS = {
 
 
 class Spoken(NamedTuple):
-    """What pseudo-rewards say of a log."""
+    """What pseudo-rewards say of a log; the box speaks where they say nothing."""
 
+    by: str = BOX
     arms: tuple[Beside, ...] = ()
     groups: tuple[Beside, ...] = ()
     courses: tuple[Course, ...] = ()
@@ -50,40 +59,48 @@ def spoken(
     """Return what pseudo-rewards say; nothing where they cannot speak."""
     form = family(merit, reward_range, sums.pools.floor)
     most = int(np.bincount(sums.pools.pool).max())
-    if form is None or sums.exposure is None or most * form.floor > 1 - 1e-9:
+    if form is None or sums.inverse is None or most * form.floor > 1 - 1e-9:
         return Spoken()
+    rows = "valid" if sums.problems else "checked"
     judge = Judge(form, *reward_range, groups, labels)
-    found = looks(tables, "valid" if sums.problems else "checked", judge)
-    arms, times = [look.arms for look in found], [look.time for look in found]
-    test = trial(form, alpha, len(sums.arms) + labels)
-    grouped = [look.groups for look in found if look.groups is not None]
+    if sums.exposure is None:
+        return _weakly(tables, rows, judge, sums, alpha) if form.steepness else Spoken()
+    found = looks(tables, rows, judge)
+    arms, times = [look.arms.evidence() for look in found], [look.time for look in found]
+    test, impossible = trial(form, alpha, len(sums.arms) + labels), found[-1].arms.impossible
+    grouped = [look.groups.evidence() for look in found if look.groups is not None]
     return Spoken(
+        PSEUDO_REWARDS,
         besides(arms, test),
         besides(grouped, test) if grouped else (),
         courses(sums.arms, arms, times, test),
-        arms[-1].impossible,
-        arms[-1].impossible > CERTAIN * arms[-1].decisions,
+        impossible,
+        impossible > CERTAIN * arms[-1].decisions,
     )
 
 
-def decided(lines: tuple[Line, ...], found: tuple[Beside, ...], certain: bool) -> tuple[Line, ...]:
+def _weakly(tables: Prepared, rows: str, judge: Judge, sums: LogSums, alpha: float) -> Spoken:
+    """Return what pseudo-rewards say where only the propensities of the arms shown are known."""
+    found = weak_looks(tables, rows, judge, sums.pools)
+    arms = [look.arms.evidence(sums.pools, sums.shows) for look in found]
+    test = trial(judge.merit, alpha, len(sums.arms), among_all=True)
+    times = [look.time for look in found]
+    return Spoken(WEAKLY, besides(arms, test), (), courses(sums.arms, arms, times, test))
+
+
+def decided(
+    lines: tuple[Line, ...], besides: tuple[Beside, ...], found: Spoken
+) -> tuple[Line, ...]:
     """Return the lines with their verdicts: the box accuses only what pseudo-rewards cannot see.
 
     A fair log has no decision that cannot be fair, nor an arm without a chance: the box accuses
     nobody there, so that both together err no more often than one.
     """
-    return (
-        tuple(
-            line._replace(verdict=one.accused, judged_by=PSEUDO_REWARDS)
-            if one.seen and (one.accused != "unclear" or not certain)
-            else line
-            for line, one in zip(lines, found, strict=True)
-        )
-        if found
-        else lines
+    if not besides:
+        return lines
+    return tuple(
+        line._replace(verdict=one.accused, judged_by=found.by)
+        if one.seen and (one.accused != "unclear" or not found.certain)
+        else line
+        for line, one in zip(lines, besides, strict=True)
     )
-
-
-def speaker(found: Spoken) -> str:
-    """Return which of the two speaks for the log."""
-    return PSEUDO_REWARDS if found.arms else BOX

@@ -22,6 +22,7 @@ AFTER_THREE = AFTER_ONE - BETS**2 / 2 - BETS**3 / 3
 AIM = 0.8  # of its share: the arm against which the bets that weigh most do best
 HALF = 500.0  # decisions after which what was seen of the level of rewards counts half
 STEPS = 50
+SIGNS = np.array([[-1.0], [1.0], [-1.0], [1.0]])
 
 
 class Sums(NamedTuple):
@@ -35,6 +36,24 @@ class Sums(NamedTuple):
     def merged(self, other: Sums) -> Sums:
         """Return the sums of both parts."""
         return Sums(*(one + more for one, more in zip(self, other, strict=True)))
+
+    def turned(self) -> Sums:
+        """Return the sums of values with the other sign."""
+        return self._replace(powers=SIGNS * self.powers)
+
+
+class Evidence(NamedTuple):
+    """What speaks for having too little and, with its sign turned, for having too much.
+
+    The last two are both with the missing rewards that speak least for them.
+    """
+
+    under: Sums
+    over: Sums
+    under_least: Sums
+    over_least: Sums
+    decisions: int
+    missing: int
 
 
 class Running(NamedTuple):
@@ -73,6 +92,12 @@ class Running(NamedTuple):
             self.impossible + int(found.impossible.sum()),
             *self._level(found, some.rewards, there),
         )
+
+    def evidence(self) -> Evidence:
+        """Return what speaks for either side."""
+        least, most = self.known.merged(self.least), self.known.merged(self.most)
+        sides = (self.known, self.known.turned(), least, most.turned())
+        return Evidence(*sides, self.decisions, self.missing)
 
     def _level(
         self, found: PseudoRewards, rewards: Vector, there: npt.NDArray[np.bool_]
