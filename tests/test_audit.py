@@ -488,6 +488,21 @@ def test_false_probabilities_are_noticed() -> None:
     assert "<dee>" in told.mismatched  # shown more often than 1 / propensity allows
 
 
+def test_arms_of_two_pools_have_a_total_each() -> None:
+    """Pearson's degrees of freedom are arms less pools: four arms in two pools have two."""
+    rng, rows = np.random.default_rng(3), []
+    for i in range(4000):
+        pool = ["a", "b"] if i % 2 else ["c", "d"]
+        rows.append({"candidates": pool, "probabilities": [0.3, 0.7], "reward": 1.0,
+                     "arm": pool[int(rng.random() < 0.7)]})  # fmt: skip
+    table = pd.DataFrame(rows)
+    shows = table["arm"].value_counts()
+    wanted = {"a": 600.0, "b": 1400.0, "c": 600.0, "d": 1400.0}
+    statistic = sum((shows[arm] - number) ** 2 / number for arm, number in wanted.items())
+    found = audit(table, MERIT).sample_ratio.p_value
+    assert found == pytest.approx(stats.chi2.sf(statistic, 2), rel=1e-9)
+
+
 def test_gini() -> None:
     shares = np.random.default_rng(1).random(50)
     pairs = np.abs(shares[:, None] - shares).sum() / (2 * 50**2 * shares.mean())

@@ -230,3 +230,69 @@ def test_a_log_of_propensities_is_judged_by_them() -> None:
     assert {line.verdict for line in found.lines} == {"unclear"}
     assert any("had a chance at every decision" in words for words in found.conditions)
     assert audit(table, Affine(1, 0.1)).judged_by == "box"
+
+
+# Strata for the box
+
+
+def shown_alone(some: Played, **columns: Any) -> pd.DataFrame:
+    """Return a log that only the box can judge: no probabilities, dates by the minute."""
+    start = pd.Timestamp("2026-01-01")
+    return pd.DataFrame(
+        {
+            "arm": np.array(["a", "b"])[some.arms],
+            "reward": some.rewards,
+            "time": start + pd.to_timedelta(np.arange(some.arms.size) * 86.4, unit="s"),
+            **columns,
+        }
+    )
+
+
+def test_strata_hold_means_that_vary_between_them() -> None:
+    """A day is 1,000 decisions here: a fair daily cycle is accused, but not hour by hour."""
+    table = shown_alone(played(systems.daily(exponential(4)), 40_000, 1))
+    plain, strict = (audit(table, Exponential(4), by=by) for by in (None, "time:hour"))
+    assert {line.verdict for line in plain.lines} == {"under", "over"}
+    assert {line.verdict for line in strict.lines} == {"unclear"}
+    assert strict.by == "time:hour"
+    assert {line.judged_by for line in plain.lines} == {"box"}
+
+
+def test_strata_are_separate_audits_that_are_averaged() -> None:
+    """fair(a) = sum over strata of T_s / T f(mean of a in s) / sum of f in s; its box likewise."""
+    some = played(systems.contexts(exponential(4)), 3000, 2)
+    place = np.where(some.chances[:, 0] > 0.5, "x", "y")
+    table = shown_alone(some, place=place)
+    found = audit(table, Exponential(4), by="place", columns={"stratum": "place"})
+    each = [audit(part, Exponential(4), alpha=0.05 / 2) for _, part in table.groupby("place")]
+    weights = [len(part) / len(table) for _, part in table.groupby("place")]
+    for i, line in enumerate(found.lines):
+        for name in ("fair_share", "fair_low", "fair_high", "exposure"):
+            whole = sum(
+                w * getattr(one.lines[i], name) for w, one in zip(weights, each, strict=True)
+            )
+            assert getattr(line, name) == pytest.approx(whole, abs=1e-9)
+    assert {line.verdict for line in found.lines} == {"unclear"}
+
+
+def test_a_log_whose_means_vary_says_so() -> None:
+    some = played(systems.contexts(exponential(4)), 3000, 2)
+    kinds = [[1.0] if chance > 0.5 else [0.0] for chance in some.chances[:, 0]]
+    found = audit(shown_alone(some, context=kinds), Exponential(4))
+    assert "differ between contexts" in found.notes[0]
+    assert "--by COLUMN" in found.notes[0]
+    late = some.rewards * (np.arange(3000) > 1500)
+    assert (
+        "differ between thirds of the log"
+        in audit(shown_alone(some._replace(rewards=late)), Exponential(4)).notes[0]
+    )
+    steady = played(systems.steady(2, exponential(4)), 3000, 2)
+    assert not any("differ" in note for note in audit(shown_alone(steady), Exponential(4)).notes)
+
+
+def test_wrong_strata_are_refused() -> None:
+    table = pd.DataFrame({"arm": ["a", "b"], "reward": [1.0, 0.0], "time": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="by must be of dates"):
+        audit(table, Exponential(4), by="time:day")
+    with pytest.raises(ValueError, match="by must be time:hour, time:day or the column of strata"):
+        audit(table, Exponential(4), by="place")

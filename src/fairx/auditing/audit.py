@@ -23,6 +23,7 @@ def audit(
     alpha: float = 0.05,
     reward_range: tuple[float, float] = (0.0, 1.0),
     late: float = math.inf,
+    by: str | None = None,
     columns: Mapping[str, str] | None = None,
     rewards: tuple[float, float] | None = None,
 ) -> Audit:
@@ -45,6 +46,9 @@ def audit(
         The lowest and highest reward that is possible; others are refused.
     late
         Rewards that take longer than this, in the unit of time of the log, are counted as late.
+    by
+        What the box is stratified by: "time:hour" (of the day), "time:day", or the name of the
+        column that `columns` has as `stratum`. Within a stratum means are taken not to vary.
     columns
         As for `read`.
     rewards
@@ -52,7 +56,9 @@ def audit(
 
     Notes
     -----
-    An arm is `under` (`over`) where all of its exposure's interval is below (above) all fair
+    Where probabilities were logged and the merit allows it, pseudo-rewards judge: an arm is `under`
+    (`over`) where it had less (more) beside the others than its rewards earn, whatever the means
+    are. Else the box does: where all of its exposure's interval is below (above) all fair
     shares that the always-valid box of means allows; else `unclear`. Exposure is the average of
     the logged probabilities, known exactly; where only shows are known it has an interval too, and
     alpha is divided between the two.
@@ -70,6 +76,7 @@ def audit(
         from .judging import judged
         from .prepared import prepared
         from .shares import floored
+        from .strata import stratum
         from .sums import log_sums
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
@@ -85,7 +92,7 @@ def audit(
     found = log if isinstance(log, Log) else read(log, columns)
     if "reward" not in found.columns:
         raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
-    tables = prepared(found, float(late))
+    tables = prepared(found, float(late), stratum(found, by))
     sums = log_sums(tables)
     if sums.least < low or sums.most > high:
         worst = sums.least if sums.least < low else sums.most
@@ -95,4 +102,4 @@ def audit(
             "give their range as reward_range=(low, high) or --reward-range LOW HIGH",
         )
     sums = sums._replace(pools=floored(sums.pools, floor))
-    return judged(tables, sums, merit, groups or {}, alpha, (low, high))
+    return judged(tables, sums, merit, groups or {}, alpha, (low, high), by)

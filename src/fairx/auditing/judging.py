@@ -9,6 +9,7 @@ import numpy as np
 
 from fairx.merit import Merit
 
+from .asking import asked
 from .lines import lines, sensitivity
 from .merits import described, estimated
 from .notes import notes
@@ -17,7 +18,8 @@ from .regret import regret
 from .result import Audit
 from .sample_ratio import sample_ratio
 from .shares import gini
-from .speaking import CONDITIONS, decided, spoken
+from .speaking import BOX, CONDITIONS, decided, spoken
+from .strata import stratified
 from .sums import LogSums
 
 NO_GROUP = "(no group)"
@@ -30,13 +32,18 @@ def judged(
     groups: Mapping[Any, str],
     alpha: float,
     reward_range: tuple[float, float],
+    by: str | None = None,
 ) -> Audit:
     """Return the audit of a log with these sums."""
     log, names, exact = tables.log, sums.arms, sums.exposure is not None
     group_of, labels = _grouped(names, groups)
     merits = estimated(sums, merit, alpha if exact else alpha / 2, reward_range)
     each = alpha / 2 / (len(names) + len(labels))  # for exposure, where it is not exact
-    found = lines(sums, merits, np.arange(len(names)), names, each)
+    boxed, arm_of = (sums, np.arange(len(names))) if by is None else stratified(tables, sums)
+    inside = merits
+    if by is not None:
+        inside = estimated(boxed, merit, alpha if exact else alpha / 2, reward_range)
+    found = lines(boxed, inside, arm_of, names, each)
     numbers = np.array([labels.index(group) if group else 0 for group in group_of])
     shown, fair = (
         np.array([getattr(line, k) for line in found]) for k in ("exposure", "fair_share")
@@ -44,7 +51,8 @@ def judged(
     distance = float(np.abs(shown - fair).sum())
     regrets = regret(tables, sums, merits.logs, distance)
     said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range)
-    grouped = lines(sums, merits, numbers, labels, each) if labels else ()
+    grouped = lines(boxed, inside, numbers[arm_of], labels, each) if labels else ()
+    vary = asked(tables, sums, alpha, reward_range) if by is None and said.by == BOX else []
     return Audit(
         source=log.source,
         merit=repr(merit),
@@ -55,7 +63,8 @@ def judged(
         rows=sums.rows,
         decisions=int(sums.pools.decisions.sum()),
         problems=sums.problems,
-        notes=notes(log, sums, group_of.count(NO_GROUP)),
+        notes=(*vary, *notes(log, sums, group_of.count(NO_GROUP))),
+        by=by,
         judged_by=said.by,
         conditions=CONDITIONS[said.by],
         impossible=said.impossible,
@@ -73,7 +82,7 @@ def judged(
         gini_exposure=gini(shown),
         gini_fair_share=gini(fair),
         sample_ratio=sample_ratio(sums, alpha),
-        sensitivity=sensitivity(sums, merits, found),
+        sensitivity=sensitivity(boxed, inside, arm_of, found),
     )
 
 

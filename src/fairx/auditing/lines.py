@@ -45,13 +45,16 @@ def lines(
     )
 
 
-def sensitivity(sums: LogSums, merits: Merits, found: tuple[Line, ...]) -> tuple[Sensitivity, ...]:
+def sensitivity(
+    sums: LogSums, merits: Merits, groups: Indices, found: tuple[Line, ...]
+) -> tuple[Sensitivity, ...]:
     """Return how the verdicts change when the merit is raised to a power."""
     exposure = np.array([line.exposure for line in found])
     rows = []
     for i, power in enumerate(POWERS):
         counts = Counter(line.verdicts[i] for line in found)
-        apart = np.abs(exposure - fair_shares(sums.pools, power * merits.logs)).sum()
+        fair = summed(groups, fair_shares(sums.pools, power * merits.logs), len(found))
+        apart = np.abs(exposure - fair).sum()
         numbers = (counts["under"], counts["over"], counts["unclear"])
         rows.append(Sensitivity(power, *numbers, float(apart)))
     return tuple(rows)

@@ -14,16 +14,17 @@ from fairx.types import Indices, Vector
 from .shares import Pools
 
 Columns = dict[str, npt.NDArray[Any]]
+ALL = "0"  # the stratum of each row where there are none
 CELLS = """
 CREATE OR REPLACE TEMP TABLE cells AS
-SELECT arm, pool, problem, count(*) AS shows, count(reward) AS rewards, sum(reward) AS sums,
+SELECT arm, pool, problem, {stratum} AS stratum, count(*) AS shows, count(reward) AS rewards, sum(reward) AS sums,
   sum(reward * reward) AS squares, min(reward) AS least, max(reward) AS most,
   sum(1 / propensity) AS inverse, sum((1 - propensity) / propensity / propensity) AS spread,
   min(time) AS start, max(time) AS stop,
   sum(reward_time - time) FILTER (reward IS NOT NULL) AS delays,
   count(reward_time - time) FILTER (reward IS NOT NULL) AS delayed,
   count(*) FILTER (reward_time - time > ?) AS late
-FROM checked GROUP BY arm, pool, problem
+FROM checked GROUP BY arm, pool, problem{too}
 """
 USED = """
 CREATE OR REPLACE TEMP TABLE used AS
@@ -44,6 +45,28 @@ SELECT arm_number, sum(shows) AS shows, sum(rewards) AS rewards, sum(sums) AS su
   sum(spread) AS spread, min(start) AS start, max(stop) AS stop, sum(delays) AS delays,
   sum(delayed) AS delayed, sum(late) AS late
 FROM cells JOIN numbered USING (arm) WHERE problem = 0 GROUP BY arm_number
+"""
+STRATA = """
+CREATE OR REPLACE TEMP TABLE strata AS
+SELECT stratum, row_number() OVER (ORDER BY stratum) - 1 AS stratum_number
+FROM (SELECT DISTINCT stratum FROM cells WHERE problem = 0)
+"""
+BY_STRATUM = """
+SELECT stratum_number, arm_number, sum(shows) AS shows, sum(rewards) AS rewards,
+  sum(sums) AS sums, sum(squares) AS squares
+FROM cells JOIN numbered USING (arm) JOIN strata ON strata.stratum IS NOT DISTINCT FROM cells.stratum
+WHERE problem = 0 GROUP BY stratum_number, arm_number
+"""
+STRATUM_POOLS = """
+SELECT stratum_number, pool_number, sum(shows)::BIGINT AS decisions
+FROM cells JOIN used USING (pool) JOIN strata ON strata.stratum IS NOT DISTINCT FROM cells.stratum
+WHERE problem = 0 GROUP BY stratum_number, pool_number ORDER BY stratum_number, pool_number
+"""
+STRATUM_EXPOSURE = """
+SELECT stratum_number, arm_number, fsum(chance) AS exposure FROM (
+  SELECT {stratum} AS stratum, unnest(candidates) AS arm, unnest(probabilities) AS chance FROM valid
+) AS each JOIN numbered USING (arm) JOIN strata ON strata.stratum IS NOT DISTINCT FROM each.stratum
+GROUP BY stratum_number, arm_number
 """
 EXPOSURE = """
 SELECT arm_number, fsum(chance) AS exposure FROM (
@@ -88,6 +111,14 @@ FROM {rows} JOIN fair USING (arm, pool) GROUP BY moment ORDER BY moment
 """
 
 
+class Strata(NamedTuple):
+    """Tables by the number of a stratum."""
+
+    arms: Columns
+    pools: Columns
+    exposure: Columns | None
+
+
 class Prepared(NamedTuple):
     """A log with three tables of this audit beside its rows.
 
@@ -98,6 +129,7 @@ class Prepared(NamedTuple):
 
     log: Log
     arms: list[Any]  # by their number
+    stratum: str = ALL  # SQL of the stratum of a row
 
     def problems(self) -> Columns:
         """Return how many rows have each sum of bits of problems."""
@@ -110,6 +142,15 @@ class Prepared(NamedTuple):
     def exposure(self) -> Columns:
         """Return the sum of each arm's logged probabilities: one more pass."""
         return self.log.query(EXPOSURE)
+
+    def strata(self) -> Strata:
+        """Return counts, sums and exposure of each arm in each stratum, and the strata's pools."""
+        self.log.connection.execute(STRATA)
+        vectors = "probabilities" in self.log.columns
+        exposure = (
+            self.log.query(STRATUM_EXPOSURE.format(stratum=self.stratum)) if vectors else None
+        )
+        return Strata(self.log.query(BY_STRATUM), self.log.query(STRATUM_POOLS), exposure)
 
     def pools(self) -> Pools:
         """Return the pools that decisions were made from; all arms where the log does not say."""
@@ -162,11 +203,12 @@ class Prepared(NamedTuple):
         return self.log.query(sql.format(moment=moment, rows=rows))
 
 
-def prepared(log: Log, late: float) -> Prepared:
+def prepared(log: Log, late: float, stratum: str = ALL) -> Prepared:
     """Make the tables; rewards that take longer than `late` are counted as such."""
-    log.connection.execute(CELLS, [late])
+    too = "" if stratum == ALL else f", {stratum}"
+    log.connection.execute(CELLS.format(stratum=stratum, too=too), [late])
     log.connection.execute(USED)
     others = CANDIDATES if "candidates" in log.columns else "SELECT arm FROM cells WHERE false"
     log.connection.execute(NUMBERED.format(others=others))
     arms = log.query("SELECT arm FROM numbered ORDER BY arm_number")["arm"].tolist()
-    return Prepared(log, arms)
+    return Prepared(log, arms, stratum)

@@ -116,7 +116,8 @@ class Audit(NamedTuple):
     decisions: int
     problems: dict[str, int]
     notes: tuple[str, ...]
-    judged_by: str  # pseudo-rewards or box
+    by: str | None  # what the box is stratified by
+    judged_by: str  # what gave the verdicts
     conditions: tuple[str, ...]  # under which the verdicts hold
     impossible: int | None  # decisions that are not fair for any rewards, where that can be told
     lines: tuple[Line, ...]  # one for each arm

@@ -118,6 +118,7 @@ class Audit(Struct, frozen=True):
     decisions: int
     problems: dict[str, int]
     notes: tuple[str, ...]
+    by: str | None
     judged_by: str
     conditions: tuple[str, ...]
     impossible: int | None

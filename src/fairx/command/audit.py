@@ -31,6 +31,8 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     names = audit.add_argument_group("columns of the log, where they have other names")
     for name, words in COLUMNS.items():
+        if name == "stratum":
+            continue  # by --by
         names.add_argument(
             f"--{name.replace('_', '-')}", dest=f"column_{name}", metavar="NAME", help=words
         )
@@ -47,6 +49,8 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     audit.add_argument("--late", type=float, default=math.inf, metavar="TIME",
                        help="count rewards that took longer, in the log's unit or in seconds")  # fmt: skip
+    audit.add_argument("--by", metavar="WHAT",
+                       help="strata of the box: time:hour, time:day, or the name of a column")  # fmt: skip
     audit.add_argument("--strict", action="store_true", help="stop at the first invalid row")
     audit.add_argument("--memory", default="1GB", help="of DuckDB; beyond it spills (1GB)")
     audit.add_argument("--threads", type=int, help="of DuckDB (all cores)")
@@ -76,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
         alpha=options.alpha,
         reward_range=tuple(options.reward_range),
         late=options.late,
+        by=options.by,
     )
     for name, count in found.problems.items():
         print(f"problem: {name}: {count:,} rows")
@@ -101,7 +106,9 @@ def run(options: argparse.Namespace) -> int:
 def _columns(options: argparse.Namespace) -> dict[str, str]:
     from fairx.logs.columns import named
 
-    given = {name: getattr(options, f"column_{name}") for name in COLUMNS}
+    given = {name: getattr(options, f"column_{name}", None) for name in COLUMNS}
+    if options.by and not options.by.startswith("time:"):
+        given["stratum"] = options.by
     return named(options.columns) | {name: value for name, value in given.items() if value}
 
 

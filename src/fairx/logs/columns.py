@@ -22,6 +22,8 @@ COLUMNS = {
     "reward_time": "when the reward came",
     "policy": "the name of the policy",
     "version": "its version",
+    "unit": "who was shown it: a user, whose decisions may be alike",
+    "stratum": "the part of the log in which means do not vary: a place, a kind of reader",
 }
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 TEXT = {"VARCHAR", "JSON"}
@@ -92,6 +94,8 @@ def selection(found: Mapping[str, str], types: Mapping[str, str]) -> str:
         "reward_time": _time,
         "policy": as_text,
         "version": as_text,
+        "unit": as_text,
+        "stratum": as_text,
     }
     empty = {"candidates": f"{arm}[]", "probabilities": "DOUBLE[]", "context": "DOUBLE[]"}
     parts = []
