@@ -126,9 +126,32 @@ def test_lines(case: Case) -> None:
         (found.groups, facts.groups(setting), found.groups_beside),
     ):
         for i, (one, expected) in enumerate(zip(ours, theirs, strict=True)):
-            box = {"judged_by": "box", "verdict": expected["box"]}
-            by = {"judged_by": found.judged_by, "verdict": besides[i].accused if besides else ""}
-            agree(one, expected | (by if one.judged_by != "box" else box))
+            by_box = one.judged_by == "box"
+            agree(one, expected | (boxed(expected) if by_box else by(found, besides[i])))
+
+
+def boxed(line: Row) -> Row:
+    """Return what the box says of a line."""
+    fair, shown = line["fair_share"], line["exposure"]
+    about = line["ratio_low"] >= 0.9 and line["ratio_high"] <= 1 / 0.9
+    least = line["exposure_low"]
+    return {
+        "judged_by": "box",
+        "verdict": "fair" if about and line["box"] == "unclear" else line["box"],
+        "shown_below": line["fair_low"] / fair * (shown / line["exposure_high"]) if shown else None,
+        "shown_above": line["fair_high"] / fair * (shown / least) if least else None,
+    }
+
+
+def by(found: Audit, one: Any) -> Row:
+    """Return what pseudo-rewards say of a line."""
+    about = (one.beside_low or 0) >= 0.9 and (one.beside_high or 9) <= 1 / 0.9
+    return {
+        "judged_by": found.judged_by,
+        "verdict": "fair" if about and one.accused == "unclear" else one.accused,
+        "shown_below": one.beside / one.beside_high if one.beside and one.beside_high else None,
+        "shown_above": one.beside / one.beside_low if one.beside and one.beside_low else None,
+    }
 
 
 def test_pseudo_rewards(case: Case) -> None:

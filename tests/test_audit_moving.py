@@ -187,6 +187,24 @@ def test_who_speaks(merit: str, speaks: bool) -> None:
     assert any("does not vary" in words for words in found.conditions) != speaks
 
 
+def test_an_arm_is_fair_where_nothing_worse_is_left_open() -> None:
+    """Rewards that hardly vary say it soon; a small log leaves it open, and says what it could show."""
+    rng = np.random.default_rng(1)
+    maker = systems.steady(2, exponential(4))
+    exact = systems.played(rng, *maker(rng, 6000), deviation=0.02)
+    found = audit(table_of(exact), Exponential(4))
+    assert {line.verdict for line in found.lines} == {"fair"}
+    assert {
+        line.verdict for line in audit(table_of(exact), Exponential(4), tolerance=0.001).lines
+    } == {"unclear"}
+    small = audit(table_of(played(maker, 200, 1)), Exponential(4))
+    for line, one in zip(small.lines, small.beside, strict=True):
+        assert line.verdict == "unclear"
+        assert line.shown_below == pytest.approx(one.beside / one.beside_high)  # type: ignore[operator]
+        assert line.shown_below is not None
+        assert line.shown_below < 0.7
+
+
 # Only the propensities of the arms shown are known
 
 

@@ -24,6 +24,7 @@ def audit(
     reward_range: tuple[float, float] = (0.0, 1.0),
     late: float = math.inf,
     by: str | None = None,
+    tolerance: float = 0.1,
     columns: Mapping[str, str] | None = None,
     rewards: tuple[float, float] | None = None,
 ) -> Audit:
@@ -49,6 +50,9 @@ def audit(
     by
         What the box is stratified by: "time:hour" (of the day), "time:day", or the name of the
         column that `columns` has as `stratum`. Within a stratum means are taken not to vary.
+    tolerance
+        An arm is `fair` where all of its interval is within this of 1: of what its rewards earn
+        beside the others, or of its share.
     columns
         As for `read`.
     rewards
@@ -83,6 +87,7 @@ def audit(
     reward_range = renamed("rewards", rewards, "reward_range", reward_range)
     if not 0 < alpha < 1:
         raise rules.InvalidValue("alpha", f"be between 0 and 1, not {alpha!r}")
+    tolerance = rules.number("tolerance", tolerance, low=0, high=0.99)
     floor = rules.number("floor", floor, low=0, high=1)
     low, high = (rules.number(f"reward_range[{i}]", end) for i, end in enumerate(reward_range))
     rules.positive("the highest reward less the lowest", high - low)
@@ -102,4 +107,4 @@ def audit(
             "give their range as reward_range=(low, high) or --reward-range LOW HIGH",
         )
     sums = sums._replace(pools=floored(sums.pools, floor))
-    return judged(tables, sums, merit, groups or {}, alpha, (low, high), by)
+    return judged(tables, sums, merit, groups or {}, alpha, (low, high), by, tolerance)

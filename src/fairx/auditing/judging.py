@@ -33,6 +33,7 @@ def judged(
     alpha: float,
     reward_range: tuple[float, float],
     by: str | None = None,
+    tolerance: float = 0.1,
 ) -> Audit:
     """Return the audit of a log with these sums."""
     log, names, exact = tables.log, sums.arms, sums.exposure is not None
@@ -58,6 +59,7 @@ def judged(
         merit=repr(merit),
         floor=sums.pools.floor,
         alpha=alpha,
+        tolerance=tolerance,
         lowest_reward=reward_range[0],
         highest_reward=reward_range[1],
         rows=sums.rows,
@@ -68,10 +70,10 @@ def judged(
         judged_by=said.by,
         conditions=CONDITIONS[said.by],
         impossible=said.impossible,
-        lines=decided(found, said.arms, said),
+        lines=decided(found, said.arms, said, tolerance),
         arms=described(sums, merit, merits, group_of),
         beside=said.arms,
-        groups=decided(grouped, said.groups, said),
+        groups=decided(grouped, said.groups, said, tolerance),
         groups_beside=said.groups,
         courses=said.courses,
         fairness_regret_per_decision=regrets.value,

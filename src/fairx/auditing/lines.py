@@ -40,7 +40,7 @@ def lines(
     table = zip(names, *(column.tolist() for column in columns), strict=True)
     verdicts = list(zip(*(_verdicts(known, each) for each in boxes), strict=True))
     return tuple(
-        Line._make((*row, found[ITSELF], "box", found[ITSELF], found))
+        Line._make((*row, found[ITSELF], "box", found[ITSELF], None, None, found))
         for row, found in zip(table, verdicts, strict=True)
     )
 

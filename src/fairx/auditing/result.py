@@ -22,9 +22,11 @@ class Line(NamedTuple):
     ratio: float  # exposure / fair share
     ratio_low: float
     ratio_high: float
-    verdict: str  # under, over or unclear
+    verdict: str  # under, over, fair or unclear
     judged_by: str  # what gave the verdict: pseudo-rewards or box
     box: str  # the verdict of the box, under its condition
+    shown_below: float | None  # the ratio below which this log would have shown it to be under
+    shown_above: float | None  # and above which, over
     verdicts: tuple[str, ...]  # of the box, for each power of the merit in the audit's sensitivity
 
 
@@ -110,6 +112,7 @@ class Audit(NamedTuple):
     merit: str
     floor: float  # what each arm on offer is due before merit shares out the rest
     alpha: float
+    tolerance: float  # within which an arm is fair
     lowest_reward: float
     highest_reward: float
     rows: int

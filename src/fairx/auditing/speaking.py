@@ -89,18 +89,50 @@ def _weakly(tables: Prepared, rows: str, judge: Judge, sums: LogSums, alpha: flo
 
 
 def decided(
-    lines: tuple[Line, ...], besides: tuple[Beside, ...], found: Spoken
+    lines: tuple[Line, ...], besides: tuple[Beside, ...], found: Spoken, tolerance: float
 ) -> tuple[Line, ...]:
     """Return the lines with their verdicts: the box accuses only what pseudo-rewards cannot see.
 
     A fair log has no decision that cannot be fair, nor an arm without a chance: the box accuses
     nobody there, so that both together err no more often than one.
     """
-    if not besides:
-        return lines
     return tuple(
-        line._replace(verdict=one.accused, judged_by=found.by)
-        if one.seen and (one.accused != "unclear" or not found.certain)
-        else line
-        for line, one in zip(lines, besides, strict=True)
+        _by_pseudo_rewards(line, one, found.by, tolerance)
+        if one is not None and one.seen and (one.accused != "unclear" or not found.certain)
+        else _by_box(line, tolerance)
+        for line, one in zip(lines, besides or [None] * len(lines), strict=True)
     )
+
+
+def _by_pseudo_rewards(line: Line, one: Beside, by: str, tolerance: float) -> Line:
+    """Return the line with what pseudo-rewards say, and what they could have shown.
+
+    An interval that is as wide about another estimate would have been beside 1 there.
+    """
+    ends = (one.beside_low, one.beside_high)
+    below, above = (
+        one.beside / end if one.beside and end else None
+        for end in (one.beside_high, one.beside_low)
+    )
+    verdict = one.accused if one.accused != "unclear" else _fair(ends, tolerance)
+    return line._replace(verdict=verdict, judged_by=by, shown_below=below, shown_above=above)
+
+
+def _by_box(line: Line, tolerance: float) -> Line:
+    """Return the line with what the box says, and what it could have shown."""
+    fair, shown = line.fair_share, line.exposure
+    below = line.fair_low / fair * (shown / line.exposure_high) if fair and shown else None
+    above = (
+        line.fair_high / fair * (shown / line.exposure_low) if fair and line.exposure_low else None
+    )
+    ends = (line.ratio_low, line.ratio_high)
+    verdict = line.box if line.box != "unclear" else _fair(ends, tolerance)
+    return line._replace(verdict=verdict, shown_below=below, shown_above=above)
+
+
+def _fair(ends: tuple[float | None, float | None], tolerance: float) -> str:
+    """Say whether all of an interval of ratios is about 1: nothing worse has been left open."""
+    low, high = ends
+    if low is None or high is None:
+        return "unclear"
+    return "fair" if low >= 1 - tolerance and high <= 1 / (1 - tolerance) else "unclear"

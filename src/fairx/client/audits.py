@@ -30,6 +30,8 @@ class Line(Struct, frozen=True):
     verdict: str
     judged_by: str
     box: str
+    shown_below: Number
+    shown_above: Number
     verdicts: tuple[str, ...]
 
 
@@ -112,6 +114,7 @@ class Audit(Struct, frozen=True):
     merit: str
     floor: float
     alpha: float
+    tolerance: float
     lowest_reward: Number
     highest_reward: Number
     rows: int

@@ -49,6 +49,10 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     audit.add_argument("--late", type=float, default=math.inf, metavar="TIME",
                        help="count rewards that took longer, in the log's unit or in seconds")  # fmt: skip
+    audit.add_argument(
+        "--tolerance", type=float, default=0.1, metavar="PART",
+        help="an arm is fair where all of its interval is within this of what it earns (0.1)",
+    )  # fmt: skip
     audit.add_argument("--by", metavar="WHAT",
                        help="strata of the box: time:hour, time:day, or the name of a column")  # fmt: skip
     audit.add_argument("--strict", action="store_true", help="stop at the first invalid row")
@@ -81,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
         reward_range=tuple(options.reward_range),
         late=options.late,
         by=options.by,
+        tolerance=options.tolerance,
     )
     for name, count in found.problems.items():
         print(f"problem: {name}: {count:,} rows")
