@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import fair_systems as systems
@@ -248,6 +249,81 @@ def test_a_log_of_propensities_is_judged_by_them() -> None:
     assert {line.verdict for line in found.lines} == {"unclear"}
     assert any("had a chance at every decision" in words for words in found.conditions)
     assert audit(table, Affine(1, 0.1)).judged_by == "box"
+
+
+# Users who return
+
+
+def by_user(seed: int, returns: int = 20) -> pd.DataFrame:
+    """Return a fair log in which the arm is drawn once for each user, who rewards it alike."""
+    some = played(systems.spaced(2, exponential(4)), 100, seed)
+    table = table_of(some).loc[np.repeat(np.arange(100), returns)]
+    user = np.repeat(np.arange(100), returns)
+    return table.assign(time=np.arange(len(table), dtype=float), user_id=user)
+
+
+def test_decisions_of_one_user_count_once() -> None:
+    """60 alike rows for each of 100 users: most fair logs are accused, by users at most one of 5."""
+    tables = [by_user(seed, 60) for seed in range(5)]
+    plain = [audit(table, Exponential(4)) for table in tables]
+    units = [audit(table, Exponential(4), columns={"unit": "user_id"}) for table in tables]
+    accused = [sum(any(line.verdict in ("under", "over") for line in one.lines) for one in found)
+               for found in (plain, units)]  # fmt: skip
+    assert accused[0] >= 3
+    assert accused[1] <= 1
+    assert any("give --unit user_id" in note for note in plain[0].notes)
+    assert "100 units have 6,000 decisions" in units[0].notes[0]
+    assert units[0].decisions == 100
+
+
+def test_the_first_decision_of_a_unit_is_the_earliest() -> None:
+    table = by_user(1).sample(frac=1.0, random_state=2)
+    alone = by_user(1, returns=1).assign(time=lambda one: one["time"] * 20)
+    found, expected = (
+        audit(table, Exponential(4), columns={"unit": "user_id"}),
+        audit(alone, Exponential(4)),
+    )
+    assert found.beside == expected.beside
+    assert found.lines == expected.lines
+
+
+# Arms that come late, and arms that are never shown
+
+
+def test_an_arm_that_comes_late_is_on_offer_from_then_on() -> None:
+    """Three arms of equal merit, the third from half-way: fair, and not accused."""
+    rng, half = np.random.default_rng(1), 4000
+    arms = np.concatenate([rng.choice(["a", "b"], half), rng.choice(["a", "b", "late"], half)])
+    rewards = (rng.random(2 * half) < 0.5).astype(float)
+    table = pd.DataFrame({"arm": arms, "reward": rewards, "time": np.arange(2.0 * half)})
+    found = audit(table, Exponential(4))
+    assert {line.verdict for line in found.lines} <= {"unclear", "fair"}
+    assert [line.fair_share for line in found.lines] == pytest.approx(
+        [5 / 12, 5 / 12, 1 / 6], abs=0.05
+    )
+    assert any("1 arms first appear later" in note for note in found.notes)
+    propensity = np.where(np.arange(2 * half) < half, 1 / 2, 1 / 3)
+    weakly_ = audit(table.assign(propensity=propensity), Exponential(4))
+    assert {line.verdict for line in weakly_.lines} <= {"unclear", "fair"}
+    assert weakly_.fairness_regret_per_decision < 0.1
+    unknown = audit(table.drop(columns="time"), Exponential(4))
+    assert [line.verdict for line in unknown.lines][2] == "under"
+    assert audit(table, Exponential(4), by=None).decisions == 2 * half
+
+
+def test_arms_that_were_never_shown_can_be_named(tmp_path: Path) -> None:
+    table = pd.DataFrame({"arm": ["a", "b"] * 300, "reward": [1.0, 0.0] * 300})
+    found = audit(table, Exponential(1), arms=["a", "never"])
+    assert [(line.arm, line.shows) for line in found.lines] == [
+        ("a", 300),
+        ("b", 300),
+        ("never", 0),
+    ]
+    assert found.lines[2].verdict == "under"
+    numbers = audit(table.assign(arm=[1, 2] * 300), Exponential(1), arms=[7])
+    assert [line.arm for line in numbers.lines] == [1, 2, 7]
+    with pytest.raises(ValueError, match="arms must not be given where the log has candidates"):
+        audit(table.assign(candidates=[["a", "b"]] * 600), Exponential(1), arms=["c"])
 
 
 # Strata for the box

@@ -22,15 +22,20 @@ VARY = (
 )
 BY_TIME = "judge within days or hours, by --by time:day or --by time:hour"
 BY_CONTEXT = "judge within each kind of context, by --by COLUMN"
+WHO = {"user", "userid", "visitor", "visitorid", "session", "sessionid", "customer", "customerid"}
+WHOSE = (
+    "The column {name} may say whose decisions these are. Where somebody returns whose rewards are "
+    "alike, fair systems are accused too often: give --unit {name}."
+)
 RETURNING = (
-    "{units:,} of the log's units have {decisions:,} decisions. Only the first of each is judged, "
-    "since those of one unit may be alike."
+    "{units:,} units have {decisions:,} decisions. Only the first of each takes part, since those "
+    "of one unit may be alike."
 )
 
 
 def asked(tables: Prepared, sums: LogSums, alpha: float, ends: tuple[float, float]) -> list[str]:
     """Return a sentence for each way in which means vary, where nothing was stratified."""
-    rows, found = "valid" if sums.problems else "checked", []
+    rows, found = tables.rows(sums.problems), []
     if sums.stop > sums.start:
         part = THIRDS.format(start=sums.start, each=(sums.stop - sums.start) / 3)
         table = tables.log.query(PARTS.format(part=part, rows=rows))
@@ -41,6 +46,15 @@ def asked(tables: Prepared, sums: LogSums, alpha: float, ends: tuple[float, floa
             table = tables.log.query(PARTS.format(part="hash(context)", rows=rows))
             found.append(_varying(table, sums, alpha, ends, "contexts", BY_CONTEXT))
     return [words for words in found if words]
+
+
+def returning(tables: Prepared) -> list[str]:
+    """Say whether units return, or which column may say whose decisions these are."""
+    if "unit" in tables.log.columns:
+        units, decisions = tables.returning()
+        return [RETURNING.format(units=units, decisions=decisions)] if decisions > units else []
+    known = [name for name in tables.log.others if name.lower().replace("_", "") in WHO]
+    return [WHOSE.format(name=known[0])] if known else []
 
 
 def _varying(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairx import rules
@@ -25,6 +25,7 @@ def audit(
     late: float = math.inf,
     by: str | None = None,
     tolerance: float = 0.1,
+    arms: Sequence[Any] = (),
     columns: Mapping[str, str] | None = None,
     rewards: tuple[float, float] | None = None,
 ) -> Audit:
@@ -53,6 +54,9 @@ def audit(
     tolerance
         An arm is `fair` where all of its interval is within this of 1: of what its rewards earn
         beside the others, or of its share.
+    arms
+        Names of arms that were on offer, also those that were never shown, where the log does not
+        have candidates.
     columns
         As for `read`.
     rewards
@@ -97,7 +101,11 @@ def audit(
     found = log if isinstance(log, Log) else read(log, columns)
     if "reward" not in found.columns:
         raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
-    tables = prepared(found, float(late), stratum(found, by))
+    if len(arms) and "candidates" in found.columns:
+        raise ValueError(
+            "arms must not be given where the log has candidates: it says who was on offer"
+        )
+    tables = prepared(found, float(late), stratum(found, by), arms)
     sums = log_sums(tables)
     if sums.least < low or sums.most > high:
         worst = sums.least if sums.least < low else sums.most

@@ -24,6 +24,22 @@ Batch = tuple[Vector, Callable[[int, int], Any]]  # times, and how to cut a piec
 Batches = Generator[Batch, None, None]
 
 
+LISTINGS = """
+SELECT listing, arm_number FROM (
+  SELECT listing, unnest(candidates) AS arm, unnest(range(len(candidates))) AS position
+  FROM listed SEMI JOIN used USING (pool)
+) JOIN numbered USING (arm) ORDER BY listing, position
+"""
+IN_ORDER = """
+SELECT coalesce({time}, 0) AS time, listing, list_position(candidates, arm) - 1 AS position,
+  probabilities, reward
+FROM {rows}
+"""
+ARMS_IN_ORDER = """
+SELECT coalesce({time}, 0) AS time, arm, pool, propensity, reward FROM {rows}
+"""
+
+
 class Look(NamedTuple):
     """The sums after some decisions: of arms, and of groups where there are any."""
 
@@ -125,9 +141,11 @@ def part(some: Decisions, first: int, last: int) -> Decisions:
 
 def _whole(tables: Prepared, rows: str, judge: Judge) -> Batches:
     """Read decisions; the arms of a list of candidates are looked up by the list's number."""
-    firsts, arms = tables.listings()
+    found = tables.log.query(LISTINGS)
+    numbers = np.arange(int(found["listing"].max()) + 2)
+    firsts, arms = np.searchsorted(found["listing"], numbers), found["arm_number"]
     wide = int(np.diff(firsts).max())
-    for batch in tables.in_order(rows, max(1, MOST // wide)):
+    for batch in tables.log.batches(_asked(IN_ORDER, tables, rows), max(1, MOST // wide)):
         lists = batch["probabilities"]
         offsets = np.asarray(lists.offsets).astype(np.int64)
         starts = offsets[:-1] - offsets[0]
@@ -144,13 +162,19 @@ def _shown(tables: Prepared, rows: str, judge: Judge) -> Batches:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    pools = tables.pool_numbers()
-    for batch in tables.arms_in_order(rows, MOST // 8):
+    found = tables.log.query("SELECT pool, pool_number FROM used")
+    pools = np.zeros(int(found["pool"].max()) + 1, np.int64)
+    pools[found["pool"]] = found["pool_number"]
+    for batch in tables.log.batches(_asked(ARMS_IN_ORDER, tables, rows), MOST // 8):
         names = pa.array(tables.arms, batch["arm"].type)
         arms = np.asarray(pc.index_in(batch["arm"], value_set=names)).astype(np.int64)
         pool = pools[np.asarray(batch["pool"])]
         some = Shown(judge.scaled(batch["reward"]), arms, pool, _floats(batch["propensity"]))
         yield _floats(batch["time"]), _cutting(some)
+
+
+def _asked(sql: str, tables: Prepared, rows: str) -> str:
+    return sql.format(time="time" if "time" in tables.log.columns else "0", rows=rows)
 
 
 def _cutting(some: Shown) -> Callable[[int, int], Shown]:

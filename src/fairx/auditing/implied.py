@@ -148,7 +148,7 @@ def pseudo_rewards(
     entries = Entries(row, some.arms, shown, weights / total[row], parts, own)
     if groups is not None:
         entries = _grouped(entries, groups)
-    row, _, shown, shares, _, own = entries
+    row, shown, shares, own = entries.row, entries.shown, entries.shares, entries.own
     # Two arms have the same bound, and what one has too much the other lacks: they are one test.
     bound = np.maximum((1 - shares) * own, shares * _largest_other(row, own))
     if merit.steepness:

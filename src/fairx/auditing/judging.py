@@ -9,7 +9,7 @@ import numpy as np
 
 from fairx.merit import Merit
 
-from .asking import asked
+from .asking import asked, returning
 from .lines import lines, sensitivity
 from .merits import described, estimated
 from .notes import notes
@@ -65,7 +65,11 @@ def judged(
         rows=sums.rows,
         decisions=int(sums.pools.decisions.sum()),
         problems=sums.problems,
-        notes=(*vary, *notes(log, sums, group_of.count(NO_GROUP))),
+        notes=(
+            *vary,
+            *returning(tables),
+            *notes(log, sums, group_of.count(NO_GROUP), tables.arrived),
+        ),
         by=by,
         judged_by=said.by,
         conditions=CONDITIONS[said.by],

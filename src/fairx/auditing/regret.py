@@ -37,7 +37,7 @@ def regret(tables: Prepared, sums: LogSums, logs: Vector, distance: float) -> Re
     each = (sums.stop - sums.start) / MOMENTS if sums.stop > sums.start else 0.0
     # Times that are all the same, or not known, make one moment.
     moment = f"least(floor((time - {sums.start!r}) / {each!r}), {MOMENTS - 1})" if each else "0"
-    rows = "valid" if sums.problems else "checked"  # the latter need not be checked again
+    rows = tables.rows(sums.problems)
     found = tables.regrets(pools, chances(pools, logs), moment, rows)
     value = float(found["regret"].sum() / pools.decisions.sum())
     method = "propensities" if sums.exposure is None else "probabilities"

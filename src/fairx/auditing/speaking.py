@@ -61,7 +61,7 @@ def spoken(
     most = int(np.bincount(sums.pools.pool).max())
     if form is None or sums.inverse is None or most * form.floor > 1 - 1e-9:
         return Spoken()
-    rows = "valid" if sums.problems else "checked"
+    rows = tables.rows(sums.problems)
     judge = Judge(form, *reward_range, groups, labels)
     if sums.exposure is None:
         return _weakly(tables, rows, judge, sums, alpha) if form.steepness else Spoken()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from fairx import rules
@@ -16,6 +18,38 @@ TIMES = {
     "time:hour": "(floor(time / 3600) % 24)::BIGINT",  # of the day
     "time:day": "floor(time / 86400)::BIGINT",
 }
+
+
+STRATA = """
+CREATE OR REPLACE TEMP TABLE strata AS
+SELECT stratum, row_number() OVER (ORDER BY stratum) - 1 AS stratum_number
+FROM (SELECT DISTINCT stratum FROM cells WHERE problem = 0)
+"""
+BY_STRATUM = """
+SELECT stratum_number, arm_number, sum(shows) AS shows, sum(rewards) AS rewards,
+  sum(sums) AS sums, sum(squares) AS squares
+FROM cells JOIN numbered USING (arm) JOIN strata ON strata.stratum IS NOT DISTINCT FROM cells.stratum
+WHERE problem = 0 GROUP BY stratum_number, arm_number
+"""
+STRATUM_POOLS = """
+SELECT stratum_number, pool_number, sum(shows)::BIGINT AS decisions
+FROM cells JOIN used USING (pool) JOIN strata ON strata.stratum IS NOT DISTINCT FROM cells.stratum
+WHERE problem = 0 GROUP BY stratum_number, pool_number ORDER BY stratum_number, pool_number
+"""
+STRATUM_EXPOSURE = """
+SELECT stratum_number, arm_number, fsum(chance) AS exposure FROM (
+  SELECT {stratum} AS stratum, unnest(candidates) AS arm, unnest(probabilities) AS chance FROM taken
+) AS each JOIN numbered USING (arm) JOIN strata ON strata.stratum IS NOT DISTINCT FROM each.stratum
+GROUP BY stratum_number, arm_number
+"""
+
+
+class Strata(NamedTuple):
+    """Tables by the number of a stratum."""
+
+    arms: Columns
+    pools: Columns
+    exposure: Columns | None
 
 
 def stratum(log: Log, by: str | None) -> str:
@@ -43,7 +77,7 @@ def stratified(tables: Prepared, sums: LogSums) -> tuple[LogSums, Indices]:
     Its pools are those of a stratum. So fair shares become sum over strata s of
     T_s / T * f(mean of a in s) / sum of f in s, and their box is over all strata at once.
     """
-    found, arms = tables.strata(), len(sums.arms)
+    found, arms = _strata(tables), len(sums.arms)
     pools = _pools(found.pools, sums.pools, arms)
     number = (int(found.pools["stratum_number"].max()) + 1) * arms
     there = np.unique(pools.arm)  # an arm that is not on offer in a stratum is not one there
@@ -66,6 +100,13 @@ def stratified(tables: Prepared, sums: LogSums) -> tuple[LogSums, Indices]:
         pools=pools._replace(arm=place[pools.arm]),
     )
     return new, there % arms
+
+
+def _strata(tables: Prepared) -> Strata:
+    log, vectors = tables.log, "probabilities" in tables.log.columns
+    log.connection.execute(STRATA)
+    exposure = log.query(STRATUM_EXPOSURE.format(stratum=tables.stratum)) if vectors else None
+    return Strata(log.query(BY_STRATUM), log.query(STRATUM_POOLS), exposure)
 
 
 def _pools(table: Columns, pools: Pools, arms: int) -> Pools:

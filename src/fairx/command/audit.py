@@ -37,6 +37,9 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
             f"--{name.replace('_', '-')}", dest=f"column_{name}", metavar="NAME", help=words
         )
     names.add_argument("--columns", metavar="FILE", help="these in a TOML file, arm = 'item_id'")
+    audit.add_argument(
+        "--arms", metavar="FILE", help="arms that were on offer, one a line, shown or not"
+    )
     audit.add_argument("--groups", metavar="FILE", help="arm,group as .csv, or a mapping as .json")
     audit.add_argument(
         "--floor", type=float, default=0.0, metavar="SHARE",
@@ -86,6 +89,7 @@ def run(options: argparse.Namespace) -> int:
         late=options.late,
         by=options.by,
         tolerance=options.tolerance,
+        arms=_lines(Path(options.arms)) if options.arms else (),
     )
     for name, count in found.problems.items():
         print(f"problem: {name}: {count:,} rows")
@@ -115,6 +119,11 @@ def _columns(options: argparse.Namespace) -> dict[str, str]:
     if options.by and not options.by.startswith("time:"):
         given["stratum"] = options.by
     return named(options.columns) | {name: value for name, value in given.items() if value}
+
+
+def _lines(path: Path) -> list[str]:
+    """Read names, one a line."""
+    return [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
 
 
 def _groups(path: Path) -> dict[str, str]:

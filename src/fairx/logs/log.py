@@ -26,6 +26,7 @@ class Log(NamedTuple):
     columns: Mapping[str, str]  # those that the log has, and what it calls them
     kind: str  # parquet, csv, json or table
     dated: bool  # whether times are seconds since 1970
+    others: tuple[str, ...] = ()  # columns that are none of ours
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> dict[str, npt.NDArray[Any]]:
         """Return the columns that a query over `valid` or `checked` yields, as arrays."""
@@ -37,7 +38,7 @@ class Log(NamedTuple):
         self.query("SELECT 1 AS done")  # ends what was read in part: DuckDB has one open at a time
         threads = self.query("SELECT current_setting('threads') AS number")["number"][0]
         tables = self.query("SELECT table_name AS name FROM duckdb_tables()")["name"].tolist()
-        joined = {"listed", "repeated"} & set(tables)
+        joined = {"listed", "repeated", "firsts"} & set(tables)
         try:
             # Rows that are looked up in a table come out of order where threads share them.
             self.connection.execute(f"SET threads = {1 if joined else threads}")

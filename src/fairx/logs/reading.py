@@ -87,9 +87,9 @@ def read(
         f"{selection(found, types)} FROM ({source.sql}))"
     )
     _view(connection, set(found) | ({"chance"} if derived or "propensity" in found else set()))
-    made = Log(
-        connection, source.name, found, source.kind, _dated(connection, found, types, source)
-    )
+    others = tuple(name for name in types if name not in found.values())
+    dated = _dated(connection, found, types, source)
+    made = Log(connection, source.name, found, source.kind, dated, others)
     if strict:
         _refuse(made)
     return made
