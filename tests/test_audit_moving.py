@@ -18,8 +18,10 @@ from fairx.auditing.beside import besides, trial
 from fairx.auditing.chosen import Shown, nothing_shown
 from fairx.auditing.decisions import part
 from fairx.auditing.implied import Family
+from fairx.auditing.page import write_audit
 from fairx.auditing.shares import Pools
 from fairx.auditing.wealth import Evidence, nothing
+from fairx.auditing.words import lead
 
 EXP4, EXP10, NEARLY = (
     Family(4.0, 0.0, 1.0, 0.0),
@@ -390,3 +392,35 @@ def test_wrong_strata_are_refused() -> None:
         audit(table, Exponential(4), by="time:day")
     with pytest.raises(ValueError, match="by must be time:hour, time:day or the column of strata"):
         audit(table, Exponential(4), by="place")
+
+
+# Words
+
+
+def test_the_strongest_finding_is_said_first(tmp_path: Path) -> None:
+    short = cut(systems.daily(exponential(4)), 0, 0.5)
+    found = audit(table_of(played(short, 4000, 1)), Exponential(4))
+    one = found.beside[0]
+    words = lead(found)
+    assert words.startswith("Beside the others, arm-")
+    named = words.split(",")[1].split()[0]
+    assert found.lines[[line.arm for line in found.lines].index(named)].verdict != "unclear"
+    assert f"{one.beside:.2g} times" in words or f"{found.beside[1].beside:.2g} times" in words
+    assert "95 % at any time" in words
+    assert words.endswith("One arm more is accused.")
+    page = write_audit(found, tmp_path, {}).read_text("utf-8")
+    assert f'id="lead">{words}<' in page
+
+
+def test_no_finding_says_what_could_have_been_shown() -> None:
+    found = audit(table_of(played(FAIR["daily"][0], 3000, 1)), Exponential(4))
+    below = sorted(line.shown_below or 0.0 for line in found.lines)[1]
+    assert "No arm is shown to have had too little or too much." in lead(found)
+    assert f"below {100 * below:,.0f} % of what it earns" in lead(found)
+
+
+def test_the_box_says_its_condition() -> None:
+    table = pd.DataFrame({"arm": ["a"] * 900 + ["b"] * 100, "reward": [0.0, 1.0] * 500})
+    words = lead(audit(table, Exponential(1)))
+    assert words.startswith(("a got 180 % of the share", "b got 20 % of the share"))
+    assert "if means do not vary" in words

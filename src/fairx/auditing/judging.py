@@ -14,7 +14,7 @@ from .lines import lines, sensitivity
 from .merits import described, estimated
 from .notes import notes
 from .prepared import Prepared
-from .regret import regret
+from .regret import noise, regret
 from .result import Audit
 from .sample_ratio import sample_ratio
 from .shares import gini
@@ -51,6 +51,7 @@ def judged(
     )
     distance = float(np.abs(shown - fair).sum())
     regrets = regret(tables, sums, merits.logs, distance)
+    unsure = noise(sums, merit, merits, reward_range)
     said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range)
     grouped = lines(boxed, inside, numbers[arm_of], labels, each) if labels else ()
     vary = asked(tables, sums, alpha, reward_range) if by is None and said.by == BOX else []
@@ -82,6 +83,9 @@ def judged(
         courses=said.courses,
         fairness_regret_per_decision=regrets.value,
         regret_from=regrets.method,
+        regret_low=max(0.0, regrets.value - unsure.reach),
+        regret_high=min(2.0, regrets.value + unsure.reach),
+        regret_floor=unsure.floor,
         over_time=regrets.over_time,
         dated=log.dated,
         distance=distance,

@@ -17,6 +17,7 @@ from fairx.pictures import inlined
 from . import figures
 from .result import Audit
 from .tables import contents, guarantee, rows, write_csv, write_json
+from .words import lead
 
 MOST = 1000  # arms on the page; all are in the files
 CAPTIONS = {
@@ -43,6 +44,7 @@ def write_audit(audit: Audit, directory: str | Path, about: Mapping[str, str]) -
     page = template(__package__).render(
         audit=audit,
         about=about,
+        lead=lead(audit),
         floor=guarantee(audit),
         rows=chosen[:MOST],
         whole=contents(audit),

@@ -131,6 +131,9 @@ class Audit(NamedTuple):
     courses: tuple[Course, ...]  # of the arms with the strongest evidence
     fairness_regret_per_decision: float
     regret_from: str  # probabilities, propensities or shows
+    regret_low: float  # between what it is at one look: fair shares come from estimated means
+    regret_high: float
+    regret_floor: float  # what an exactly fair log of this size shows on average
     over_time: tuple[Moment, ...]
     dated: bool
     distance: float  # sum of |exposure - fair share|

@@ -133,6 +133,9 @@ class Audit(Struct, frozen=True):
     courses: tuple[Course, ...]
     fairness_regret_per_decision: Number
     regret_from: str
+    regret_low: Number
+    regret_high: Number
+    regret_floor: Number
     over_time: tuple[Moment, ...]
     dated: bool
     distance: Number

@@ -70,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
     from fairx.auditing import audit
     from fairx.auditing.page import write_audit
     from fairx.auditing.tables import text
+    from fairx.auditing.words import lead
 
     log = read(
         options.log,
@@ -95,6 +96,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"problem: {name}: {count:,} rows")
     for note in found.notes:
         print(f"note: {note}")
+    print(lead(found))
     print(f"judged by: {found.judged_by}")
     for condition in found.conditions:
         print(f"it needs: {condition}")
@@ -102,7 +104,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"{found.impossible:,} decisions cannot be fair, whatever the rewards are")
     print(text(found))
     print(
-        f"fairness regret per decision: {found.fairness_regret_per_decision:.4f} (by {found.regret_from})"
+        f"fairness regret per decision: {found.fairness_regret_per_decision:.4f} (by {found.regret_from}; "
+        f"{found.regret_low:.4f} to {found.regret_high:.4f} at one look, "
+        f"{found.regret_floor:.4f} of it from a fair log of this size)"
     )
     about = {
         "made with": f"fairx {fairx.__version__}",
