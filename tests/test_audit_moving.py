@@ -14,10 +14,11 @@ from scipy import stats
 
 from fairx import Affine, Exponential
 from fairx.auditing import Audit, audit
-from fairx.auditing.beside import besides, trial
+from fairx.auditing.beside import besides, once, trial
 from fairx.auditing.chosen import Shown, nothing_shown
 from fairx.auditing.decisions import part
 from fairx.auditing.implied import Family
+from fairx.auditing.once import Look
 from fairx.auditing.page import write_audit
 from fairx.auditing.shares import Pools
 from fairx.auditing.wealth import Evidence, nothing
@@ -424,3 +425,44 @@ def test_the_box_says_its_condition() -> None:
     words = lead(audit(table, Exponential(1)))
     assert words.startswith(("a got 180 % of the share", "b got 20 % of the share"))
     assert "if means do not vary" in words
+
+
+# A single look
+
+
+def test_one_declared_look_accuses_fair_systems_as_rarely_as_promised() -> None:
+    """40 fair runs: at most the 1e-6 quantile."""
+    accused = 0
+    for seed in range(40):
+        found = evidence_of(played(FAIR["daily"][0], 2000, seed), EXP4)
+        test = once(found, trial(EXP4, 0.05, 2), 0.05, Look(True))
+        accused += any(one.accused != "unclear" for one in besides([found], test))
+    assert accused <= stats.binom.ppf(1 - 1e-6, 40, 0.05)
+
+
+def test_one_declared_look_is_sharper_and_says_what_it_does_not_cover() -> None:
+    short = cut(systems.spaced(2, exponential(4)), 0, 0.9)
+    table = table_of(played(short, 4000, 3))
+    always, once_ = (audit(table, Exponential(4), look=look) for look in ("always", "once"))
+    for one, other in zip(always.beside, once_.beside, strict=True):
+        assert one.beside == other.beside
+        assert one.beside_low < other.beside_low < other.beside_high < one.beside_high  # type: ignore[operator]
+    assert once_.look == "once, with Bonferroni's correction"
+    assert any("second look" in words for words in once_.conditions)
+    assert not once_.courses
+    assert audit(table, Exponential(4), look="once", correction="bh").look.endswith("Hochberg's")
+    alone = table.drop(columns=["probabilities", "candidates"])
+    assert audit(alone, Exponential(4), look="once").judged_by == "box"
+
+
+def test_wrong_looks_are_refused() -> None:
+    table = pd.DataFrame({"arm": ["a", "b"], "reward": [1.0, 0.0]})
+    for words, message in (
+        ({"look": "twice"}, "look must be 'always' or 'once', not 'twice'"),
+        (
+            {"look": "once", "correction": "holm"},
+            "correction must be one of bonferroni, bh, not 'holm'",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            audit(table, Exponential(4), **words)  # type: ignore[arg-type]

@@ -26,6 +26,8 @@ def audit(
     by: str | None = None,
     tolerance: float = 0.1,
     arms: Sequence[Any] = (),
+    look: str = "always",
+    correction: str = "bonferroni",
     columns: Mapping[str, str] | None = None,
     rewards: tuple[float, float] | None = None,
 ) -> Audit:
@@ -57,6 +59,10 @@ def audit(
     arms
         Names of arms that were on offer, also those that were never shown, where the log does not
         have candidates.
+    look, correction
+        "always", or "once" for a finished archive: a single look that was declared before, with
+        the tests of all arms corrected by "bonferroni" or, for a longer list of which at most alpha
+        are false on average, "bh".
     columns
         As for `read`.
     rewards
@@ -82,6 +88,7 @@ def audit(
     """
     try:
         from .judging import judged
+        from .once import declared
         from .prepared import prepared
         from .shares import floored
         from .strata import stratum
@@ -115,4 +122,14 @@ def audit(
             "give their range as reward_range=(low, high) or --reward-range LOW HIGH",
         )
     sums = sums._replace(pools=floored(sums.pools, floor))
-    return judged(tables, sums, merit, groups or {}, alpha, (low, high), by, tolerance)
+    return judged(
+        tables,
+        sums,
+        merit,
+        groups or {},
+        alpha,
+        (low, high),
+        by,
+        tolerance,
+        declared(look, correction, by),
+    )

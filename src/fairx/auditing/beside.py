@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fairx.types import Vector
 
 from .always_valid import Intervals
 from .implied import Family
+from .once import ENOUGH, Look, error_of, width
 from .result import Beside, Course
 from .wealth import Evidence, Sums, lowest, odds
 
@@ -28,6 +30,15 @@ class Trial(NamedTuple):
     merit: Family
     error: float
     among_all: bool = False
+    once: bool = False
+
+
+def once(evidence: Evidence, test: Trial, alpha: float, look: Look) -> Trial:
+    """Return the trial at a single look, with the tests of all arms corrected."""
+    scores = np.maximum(_scores(evidence.under), _scores(evidence.over))
+    enough = _enough(evidence.under)
+    error = error_of(np.where(enough, scores, 0.0), alpha, look)
+    return test._replace(error=error, once=True)
 
 
 def trial(merit: Family, alpha: float, arms: int, among_all: bool = False) -> Trial:
@@ -76,6 +87,8 @@ def courses(
 
 def _lacks(under: Sums, over: Sums, test: Trial) -> Intervals:
     """Return intervals of what each arm lacks: sums of means over what one unit would add to them."""
+    if test.once:
+        return _lacks_once(under, over, width(test.error))
     stakes, exact = odds(test.merit), bool(test.merit.steepness)
     error = test.error if exact else (1 - COUNTERS) * test.error
     low, high = lowest(under.powers, stakes, error), -lowest(over.powers, stakes, error)
@@ -85,6 +98,23 @@ def _lacks(under: Sums, over: Sums, test: Trial) -> Intervals:
     return Intervals(
         _divided(low, np.where(low > 0, many, few)), _divided(high, np.where(high > 0, few, many))
     )
+
+
+def _lacks_once(under: Sums, over: Sums, reach: float) -> Intervals:
+    """Return normal intervals, which hold at one look; unknown where too few values have a say."""
+    low = _divided(under.powers[0] - reach * np.sqrt(under.powers[1]), under.counters)
+    high = -_divided(over.powers[0] - reach * np.sqrt(over.powers[1]), over.counters)
+    known = _enough(under)
+    return Intervals(np.where(known, low, -np.inf), np.where(known, high, np.inf))
+
+
+def _scores(sums: Sums) -> Vector:
+    return np.nan_to_num(_divided(sums.powers[0], np.sqrt(sums.powers[1])), nan=0.0)
+
+
+def _enough(sums: Sums) -> npt.NDArray[np.bool_]:
+    """Tell arms of which no few values make up the sum: as good as so many that are alike."""
+    return np.asarray(sums.powers[1] ** 2 >= ENOUGH * sums.powers[3])
 
 
 def _counted(least: Sums, most: Sums, test: Trial, stakes: Vector) -> tuple[Vector, Vector]:

@@ -13,6 +13,8 @@ from .asking import asked, returning
 from .lines import lines, sensitivity
 from .merits import described, estimated
 from .notes import notes
+from .once import COVERS, Look
+from .once import boxed as boxed_once
 from .prepared import Prepared
 from .regret import noise, regret
 from .result import Audit
@@ -23,6 +25,7 @@ from .strata import stratified
 from .sums import LogSums
 
 NO_GROUP = "(no group)"
+ALWAYS = Look()
 
 
 def judged(
@@ -34,6 +37,7 @@ def judged(
     reward_range: tuple[float, float],
     by: str | None = None,
     tolerance: float = 0.1,
+    look: Look = ALWAYS,
 ) -> Audit:
     """Return the audit of a log with these sums."""
     log, names, exact = tables.log, sums.arms, sums.exposure is not None
@@ -52,7 +56,10 @@ def judged(
     distance = float(np.abs(shown - fair).sum())
     regrets = regret(tables, sums, merits.logs, distance)
     unsure = noise(sums, merit, merits, reward_range)
-    said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range)
+    said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range, look)
+    arms = described(sums, merit, merits, group_of)
+    if look.once:
+        found = boxed_once(found, arms, int(sums.pools.decisions.sum()), alpha, look)
     grouped = lines(boxed, inside, numbers[arm_of], labels, each) if labels else ()
     vary = asked(tables, sums, alpha, reward_range) if by is None and said.by == BOX else []
     return Audit(
@@ -73,10 +80,11 @@ def judged(
         ),
         by=by,
         judged_by=said.by,
-        conditions=CONDITIONS[said.by],
+        look=look.words,
+        conditions=(*CONDITIONS[said.by], *(COVERS if look.once else ())),
         impossible=said.impossible,
         lines=decided(found, said.arms, said, tolerance),
-        arms=described(sums, merit, merits, group_of),
+        arms=arms,
         beside=said.arms,
         groups=decided(grouped, said.groups, said, tolerance),
         groups_beside=said.groups,

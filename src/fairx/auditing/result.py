@@ -121,6 +121,7 @@ class Audit(NamedTuple):
     notes: tuple[str, ...]
     by: str | None  # what the box is stratified by
     judged_by: str  # what gave the verdicts
+    look: str  # at any time, or once and how the tests of all arms are corrected
     conditions: tuple[str, ...]  # under which the verdicts hold
     impossible: int | None  # decisions that are not fair for any rewards, where that can be told
     lines: tuple[Line, ...]  # one for each arm

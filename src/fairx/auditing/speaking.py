@@ -9,12 +9,14 @@ import numpy as np
 from fairx.merit import Merit
 from fairx.types import Indices
 
-from .beside import besides, courses, trial
+from .beside import Trial, besides, courses, once, trial
 from .decisions import Judge, looks, weak_looks
 from .implied import family
+from .once import Look
 from .prepared import Prepared
 from .result import Beside, Course, Line
 from .sums import LogSums
+from .wealth import Evidence
 
 PSEUDO_REWARDS, BOX = "pseudo-rewards", "box"
 WEAKLY = "pseudo-rewards of the arms shown"
@@ -54,7 +56,7 @@ class Spoken(NamedTuple):
 
 def spoken(
     tables: Prepared, sums: LogSums, merit: Merit, groups: Indices, labels: int, alpha: float,
-    reward_range: tuple[float, float],
+    reward_range: tuple[float, float], look: Look,
 ) -> Spoken:  # fmt: skip
     """Return what pseudo-rewards say; nothing where they cannot speak."""
     form = family(merit, reward_range, sums.pools.floor)
@@ -64,28 +66,37 @@ def spoken(
     rows = tables.rows(sums.problems)
     judge = Judge(form, *reward_range, groups, labels)
     if sums.exposure is None:
-        return _weakly(tables, rows, judge, sums, alpha) if form.steepness else Spoken()
+        return _weakly(tables, rows, judge, sums, alpha, look) if form.steepness else Spoken()
     found = looks(tables, rows, judge)
-    arms, times = [look.arms.evidence() for look in found], [look.time for look in found]
+    arms, times = [one.arms.evidence() for one in found], [one.time for one in found]
     test, impossible = trial(form, alpha, len(sums.arms) + labels), found[-1].arms.impossible
-    grouped = [look.groups.evidence() for look in found if look.groups is not None]
+    grouped = [one.groups.evidence() for one in found if one.groups is not None]
     return Spoken(
         PSEUDO_REWARDS,
-        besides(arms, test),
-        besides(grouped, test) if grouped else (),
-        courses(sums.arms, arms, times, test),
+        _besides(arms, test, alpha, look),
+        _besides(grouped, test, alpha, look) if grouped else (),
+        () if look.once else courses(sums.arms, arms, times, test),
         impossible,
         impossible > CERTAIN * arms[-1].decisions,
     )
 
 
-def _weakly(tables: Prepared, rows: str, judge: Judge, sums: LogSums, alpha: float) -> Spoken:
+def _besides(evidence: list[Evidence], test: Trial, alpha: float, look: Look) -> tuple[Beside, ...]:
+    if not look.once:
+        return besides(evidence, test)
+    return besides(evidence[-1:], once(evidence[-1], test, alpha, look))
+
+
+def _weakly(
+    tables: Prepared, rows: str, judge: Judge, sums: LogSums, alpha: float, look: Look
+) -> Spoken:
     """Return what pseudo-rewards say where only the propensities of the arms shown are known."""
     found = weak_looks(tables, rows, judge, sums.pools)
-    arms = [look.arms.evidence(sums.pools, sums.shows) for look in found]
+    arms = [one.arms.evidence(sums.pools, sums.shows) for one in found]
     test = trial(judge.merit, alpha, len(sums.arms), among_all=True)
-    times = [look.time for look in found]
-    return Spoken(WEAKLY, besides(arms, test), (), courses(sums.arms, arms, times, test))
+    times = [one.time for one in found]
+    followed = () if look.once else courses(sums.arms, arms, times, test)
+    return Spoken(WEAKLY, _besides(arms, test, alpha, look), (), followed)
 
 
 def decided(

@@ -25,11 +25,11 @@ def lead(audit: Audit) -> str:
     others = " One arm more is accused." if more == 1 else others
     if line.judged_by == "box" or one is None:
         return _by_box(line) + others
-    return _by_pseudo_rewards(line, one, audit.alpha) + others
+    return _by_pseudo_rewards(line, one, audit) + others
 
 
-def _by_pseudo_rewards(line: Line, one: Beside, alpha: float) -> str:
-    sure = f"{100 * (1 - alpha):g} % at any time"
+def _by_pseudo_rewards(line: Line, one: Beside, audit: Audit) -> str:
+    sure = f"{100 * (1 - audit.alpha):g} % {audit.look}"
     what = (
         f"Beside the others, {line.arm} was shown {_times(one.beside)} as often as its rewards earn"
     )

@@ -123,6 +123,7 @@ class Audit(Struct, frozen=True):
     notes: tuple[str, ...]
     by: str | None
     judged_by: str
+    look: str
     conditions: tuple[str, ...]
     impossible: int | None
     lines: tuple[Line, ...]

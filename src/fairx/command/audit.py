@@ -56,6 +56,10 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
         "--tolerance", type=float, default=0.1, metavar="PART",
         help="an arm is fair where all of its interval is within this of what it earns (0.1)",
     )  # fmt: skip
+    audit.add_argument("--look", default="always", choices=("always", "once"),
+                       help="once: a single look at a finished archive, declared before (always)")  # fmt: skip
+    audit.add_argument("--correction", default="bonferroni", choices=("bonferroni", "bh"),
+                       help="of the tests of all arms at one look (bonferroni)")  # fmt: skip
     audit.add_argument("--by", metavar="WHAT",
                        help="strata of the box: time:hour, time:day, or the name of a column")  # fmt: skip
     audit.add_argument("--strict", action="store_true", help="stop at the first invalid row")
@@ -90,6 +94,8 @@ def run(options: argparse.Namespace) -> int:
         late=options.late,
         by=options.by,
         tolerance=options.tolerance,
+        look=options.look,
+        correction=options.correction,
         arms=_lines(Path(options.arms)) if options.arms else (),
     )
     for name, count in found.problems.items():
