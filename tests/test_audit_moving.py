@@ -290,6 +290,19 @@ def test_the_first_decision_of_a_unit_is_the_earliest() -> None:
     assert found.lines == expected.lines
 
 
+def test_an_arm_that_has_all_at_times_does_not_lack_by_propensities_alone() -> None:
+    """It has 0.9 of every fifth decision and 0.02 of others, 0.196 in all, where 0.1 is fair."""
+    rng, names = np.random.default_rng(1), np.array([f"a{i}" for i in range(10)])
+    first = np.where(np.arange(20_000) % 5 == 0, 0.9, 0.02)
+    chances = np.column_stack([first, *[(1 - first) / 9] * 9])
+    some = systems.played(rng, chances, np.full((20_000, 10), 0.5))
+    table = pd.DataFrame({"arm": names[some.arms], "reward": some.rewards})
+    found = audit(table.assign(propensity=chances[np.arange(20_000), some.arms]), Exponential(4))
+    assert found.beside[0].accused == "under"
+    assert found.lines[0].ratio > 1.5
+    assert found.lines[0].verdict == "unclear"
+
+
 # Arms that come late, and arms that are never shown
 
 

@@ -126,6 +126,11 @@ def _by_pseudo_rewards(line: Line, one: Beside, by: str, tolerance: float) -> Li
         for end in (one.beside_high, one.beside_low)
     )
     verdict = one.accused if one.accused != "unclear" else _fair(ends, tolerance)
+    # Propensities alone weigh all decisions alike, also those in which an arm has next to nothing:
+    # one that has all at some decisions lacks most at most of them. That is not too little.
+    turned = {"under": line.ratio >= 1, "over": line.ratio <= 1}
+    if by == WEAKLY and turned.get(verdict, False):
+        verdict = "unclear"
     return line._replace(verdict=verdict, judged_by=by, shown_below=below, shown_above=above)
 
 
