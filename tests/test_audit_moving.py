@@ -13,7 +13,7 @@ from fair_systems import Maker, Played, cut, exponential, shifted
 from scipy import stats
 
 from fairx import Affine, Exponential
-from fairx.auditing import Audit, audit
+from fairx.auditing import Audit, audit, changes
 from fairx.auditing.beside import besides, once, trial
 from fairx.auditing.chosen import Shown, nothing_shown
 from fairx.auditing.decisions import part
@@ -23,6 +23,7 @@ from fairx.auditing.page import write_audit
 from fairx.auditing.shares import Pools
 from fairx.auditing.wealth import Evidence, nothing
 from fairx.auditing.words import lead
+from fairx.command.main import parser
 
 EXP4, EXP10, NEARLY = (
     Family(4.0, 0.0, 1.0, 0.0),
@@ -479,3 +480,32 @@ def test_wrong_looks_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             audit(table, Exponential(4), **words)  # type: ignore[arg-type]
+
+
+# Two logs
+
+
+def test_who_gained_and_who_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first of two arms had half of its share before, and has all of it now; means moved too."""
+    now = systems.daily(exponential(4))
+    tables = [table_of(played(maker, 5000, 1)) for maker in (cut(now, 0, 0.5), now)]
+    before, after = (audit(table, Exponential(4), alpha=0.025) for table in tables)
+    found = changes(before, after)
+    assert [one.verdict for one in found] == ["gained", "lost"]
+    for one, ours, theirs in zip(found, before.beside, after.beside, strict=True):
+        assert one.by == "beside"
+        assert one.change == pytest.approx(theirs.beside / ours.beside)  # type: ignore[operator]
+        assert one.change_low == pytest.approx(theirs.beside_low / ours.beside_high)  # type: ignore[operator]
+        assert one.change_high == pytest.approx(theirs.beside_high / ours.beside_low)  # type: ignore[operator]
+    assert {one.verdict for one in changes(after, after)} == {"unclear"}
+    for name, table in zip(("old", "new"), tables, strict=True):
+        table.to_parquet(tmp_path / f"{name}.parquet")
+    words = ["audit", str(tmp_path / "new.parquet"), "--against", str(tmp_path / "old.parquet")]
+    options = parser().parse_args(
+        [*words, "--merit", "exponential:4", "--out", str(tmp_path / "out")]
+    )
+    assert options.run(options) == 0
+    assert "arm-0" in capsys.readouterr().out
+    table = pd.read_csv(tmp_path / "out" / "changes.csv")
+    assert table["verdict"].tolist() == ["gained", "lost"]
+    assert "Who gained, who lost" in (tmp_path / "out" / "index.html").read_text("utf-8")

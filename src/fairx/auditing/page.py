@@ -15,6 +15,7 @@ from fairx.pages import resource, template
 from fairx.pictures import inlined
 
 from . import figures
+from .comparing import Change, write_changes
 from .result import Audit
 from .tables import contents, guarantee, rows, write_csv, write_json
 from .words import lead
@@ -33,18 +34,29 @@ CAPTIONS = {
 }
 
 
-def write_audit(audit: Audit, directory: str | Path, about: Mapping[str, str]) -> Path:
-    """Write index.html, audit.json, audit.csv and the figures; return the path of the page."""
+def write_audit(
+    audit: Audit,
+    directory: str | Path,
+    about: Mapping[str, str],
+    changes: tuple[Change, ...] = (),
+) -> Path:
+    """Write index.html, audit.json, audit.csv and the figures; return the path of the page.
+
+    With `changes` since another log, also changes.csv.
+    """
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     write_json(audit, folder / "audit.json")
     write_csv(audit, folder / "audit.csv")
+    if changes:
+        write_changes(changes, folder / "changes.csv")
     chosen = sorted(rows(audit), key=lambda row: -abs(row["difference"]))
     script = resource(__package__, "sort.js")
     page = template(__package__).render(
         audit=audit,
         about=about,
         lead=lead(audit),
+        changes=sorted(changes, key=lambda one: -abs(one.change - 1))[:MOST],
         floor=guarantee(audit),
         rows=chosen[:MOST],
         whole=contents(audit),

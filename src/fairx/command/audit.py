@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import fairx
-from fairx.logs import COLUMNS, read
+from fairx.logs import COLUMNS, Log, read
 
 from . import merits
 
@@ -62,6 +62,8 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
                        help="of the tests of all arms at one look (bonferroni)")  # fmt: skip
     audit.add_argument("--by", metavar="WHAT",
                        help="strata of the box: time:hour, time:day, or the name of a column")  # fmt: skip
+    audit.add_argument("--against", metavar="LOG",
+                       help="another log of the same arms: who gained since, and who lost")  # fmt: skip
     audit.add_argument("--strict", action="store_true", help="stop at the first invalid row")
     audit.add_argument("--memory", default="1GB", help="of DuckDB; beyond it spills (1GB)")
     audit.add_argument("--threads", type=int, help="of DuckDB (all cores)")
@@ -71,33 +73,31 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Audit the log, print the table and write the page."""
-    from fairx.auditing import audit
+    from fairx.auditing import Audit, audit
+    from fairx.auditing.comparing import changes
     from fairx.auditing.page import write_audit
     from fairx.auditing.tables import text
     from fairx.auditing.words import lead
 
-    log = read(
-        options.log,
-        _columns(options),
-        strict=options.strict,
-        memory=options.memory,
-        threads=options.threads,
-    )
-    groups = _groups(Path(options.groups)) if options.groups else None
-    found = audit(
-        log,
-        options.merit,
-        floor=options.floor,
-        groups=groups,
-        alpha=options.alpha,
-        reward_range=tuple(options.reward_range),
-        late=options.late,
-        by=options.by,
-        tolerance=options.tolerance,
-        look=options.look,
-        correction=options.correction,
-        arms=_lines(Path(options.arms)) if options.arms else (),
-    )
+    parts = 2 if options.against else 1  # of alpha: both logs are to hold together
+
+    def audited(path: str) -> Audit:
+        return audit(
+            _read(path, options),
+            options.merit,
+            floor=options.floor,
+            groups=_groups(Path(options.groups)) if options.groups else None,
+            alpha=options.alpha / parts,
+            reward_range=tuple(options.reward_range),
+            late=options.late,
+            by=options.by,
+            tolerance=options.tolerance,
+            look=options.look,
+            correction=options.correction,
+            arms=_lines(Path(options.arms)) if options.arms else (),
+        )
+
+    found = audited(options.log)
     for name, count in found.problems.items():
         print(f"problem: {name}: {count:,} rows")
     for note in found.notes:
@@ -118,8 +118,22 @@ def run(options: argparse.Namespace) -> int:
         "made with": f"fairx {fairx.__version__}",
         "command": shlex.join(["fairx", *sys.argv[1:]]),
     }
-    print(f"report: {write_audit(found, options.out, about).resolve()}")
+    changed = changes(audited(options.against), found) if options.against else ()
+    for one in changed:
+        ends = f"{one.change_low:.2f} to {one.change_high:.2f}"
+        print(f"since {options.against}: {one.arm} {one.change:.2f} times ({ends}): {one.verdict}")
+    print(f"report: {write_audit(found, options.out, about, changed).resolve()}")
     return 0
+
+
+def _read(path: str, options: argparse.Namespace) -> Log:
+    return read(
+        path,
+        _columns(options),
+        strict=options.strict,
+        memory=options.memory,
+        threads=options.threads,
+    )
 
 
 def _columns(options: argparse.Namespace) -> dict[str, str]:
