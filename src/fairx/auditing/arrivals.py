@@ -25,6 +25,8 @@ def arrivals(log: Log) -> tuple[str, dict[str, Any]]:
     Both are empty where no arm came late: where each was shown before it could seem so.
     """
     seen = log.query(SEEN)
+    if not seen["arm"].size:
+        return "", {}
     start, stop = float(seen["start"].min()), float(seen["stop"].max())
     if not stop > start:
         return "", {}

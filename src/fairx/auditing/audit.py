@@ -8,6 +8,7 @@ from typing import Any
 
 from fairx import rules
 from fairx.logs import Log, read
+from fairx.logs.sources import readable
 from fairx.merit import Merit, check_conditions
 from fairx.moved import renamed
 
@@ -112,8 +113,9 @@ def audit(
         raise ValueError(
             "arms must not be given where the log has candidates: it says who was on offer"
         )
-    tables = prepared(found, float(late), stratum(found, by), arms)
-    sums = log_sums(tables)
+    with readable(found.source):
+        tables = prepared(found, float(late), stratum(found, by), arms)
+        sums = log_sums(tables)
     if sums.least < low or sums.most > high:
         worst = sums.least if sums.least < low else sums.most
         raise rules.InvalidValue(

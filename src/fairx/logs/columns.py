@@ -90,7 +90,7 @@ def selection(found: Mapping[str, str], types: Mapping[str, str]) -> str:
         "propensity": _number,
         "probabilities": lambda name, kind: _listed(name, "DOUBLE[]", kind),
         "context": lambda name, kind: _listed(name, "DOUBLE[]", kind),
-        "reward": _number,
+        "reward": _reward,
         "reward_time": _time,
         "policy": as_text,
         "version": as_text,
@@ -127,10 +127,22 @@ def _number(name: str, kind: str) -> str:
     return f"CASE WHEN {text} IS NOT NULL THEN coalesce(TRY_CAST({text} AS DOUBLE), 'nan') END"
 
 
+def _reward(name: str, kind: str) -> str:
+    """Return a number, or 1 and 0 for true and false."""
+    if kind not in TEXT:
+        return f"{name}::DOUBLE"
+    text = as_text(name, kind)
+    said = (
+        f"TRY_CAST({text} AS DOUBLE), CASE lower({text}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+    )
+    return f"CASE WHEN {text} IS NOT NULL THEN coalesce({said}, 'nan') END"
+
+
 def _time(name: str, kind: str) -> str:
     """Return seconds since 1970 for dates (UTC where they do not say), numbers as they are."""
     if kind.startswith(("TIMESTAMP", "DATE")):
-        return f"epoch({name})::DOUBLE"
+        exact = f"{name}::TIMESTAMPTZ" if kind == "TIMESTAMPTZ_NS" else name
+        return f"epoch({exact})::DOUBLE"
     if kind not in TEXT:
         return f"{name}::DOUBLE"
     text = as_text(name, kind)

@@ -11,7 +11,7 @@ from fairx import rules
 from . import problems
 from .columns import TEXT, as_text, named, present, quoted, selection
 from .log import Log
-from .sources import Source, connect, opened
+from .sources import Source, connect, opened, readable
 
 DENSE = 1_000_000_000  # decision numbers that spread no further are counted in a bit each
 # Joined by the lists themselves: their hashes collide, hash([0, 1, 3]) = hash([1, 3]).
@@ -74,10 +74,7 @@ def read(
     rules.count("threads", 1 if threads is None else threads)
     connection = connect(memory, threads)
     source = opened(connection, log)
-    types = {
-        name: str(kind)
-        for name, kind, *_ in connection.execute(f"DESCRIBE {source.sql}").fetchall()
-    }
+    types = _types(connection, source)
     found = present(mapping, types)
     derived = "probabilities" in found and "propensity" not in found
     known = f"REPLACE ({problems.LISTED} AS propensity)" if derived else ""
@@ -93,6 +90,13 @@ def read(
     if strict:
         _refuse(made)
     return made
+
+
+def _types(connection: Any, source: Source) -> dict[str, str]:
+    """Return the columns and their types."""
+    with readable(source.name):
+        found = connection.execute(f"DESCRIBE {source.sql}").fetchall()
+    return {name: str(kind) for name, kind, *_ in found}
 
 
 def _view(connection: Any, there: set[str]) -> None:
