@@ -3,6 +3,9 @@
 python benchmarks/audit_levels.py levels [RUNS]   # fair at every decision, 25 looks, nominal 5 %
 python benchmarks/audit_levels.py hidden [RUNS]   # half of its share, hidden behind drift and contexts
 python benchmarks/audit_levels.py broken [RUNS]   # fair logs that break a condition
+python benchmarks/audit_levels.py weak [RUNS]     # propensities of the arms shown alone
+python benchmarks/audit_levels.py once [RUNS]     # a single look
+python benchmarks/audit_levels.py strata [RUNS]   # the box, as it is and hour by hour
 python benchmarks/audit_levels.py power           # decisions until an arm at 80 % is accused
 """
 
@@ -12,14 +15,21 @@ import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pandas as pd
 
 sys.path.insert(0, "tests")
 import fair_systems as systems
 from fair_systems import Maker, Played, cut, exponential, shifted, spaced
 
+from fairx import Exponential
+from fairx.auditing import audit
 from fairx.auditing.beside import Trial, besides, trial
+from fairx.auditing.beside import once as at_once
+from fairx.auditing.chosen import Shown, nothing_shown
 from fairx.auditing.decisions import part
 from fairx.auditing.implied import Decisions, Family
+from fairx.auditing.once import Look
+from fairx.auditing.shares import Pools
 from fairx.auditing.wealth import Running, nothing
 
 EXP4, EXP10 = Family(4.0, 0.0, 1.0, 0.0), Family(10.0, 0.0, 1.0, 0.0)
@@ -124,6 +134,69 @@ def _late(rng: np.random.Generator, some: Played) -> Played:
     return Played(some.chances[order], some.arms[order], some.rewards[order])
 
 
+def weak(runs: str = "400") -> None:
+    """Judge fair systems of all arms by the propensities of those shown, at 25 looks."""
+    for name, (maker, merit) in FAIR.items():
+        if not merit.steepness or merit.floor or "candidates" in name:
+            continue
+        rng, looks, accused = np.random.default_rng(7), _looks(4000, 25), 0
+        for _ in range(int(runs)):
+            accused += _weakly_accused(systems.played(rng, *maker(rng, 4000)), merit, looks)
+        print(f"{name}: {accused / int(runs):.1%} of {runs} fair runs accused", flush=True)
+
+
+def _weakly_accused(some: Played, merit: Family, looks: list[int]) -> bool:
+    arms, rows = some.chances.shape[1], some.arms.size
+    propensities = some.chances[np.arange(rows), some.arms]
+    whole = Shown(some.rewards, some.arms, np.zeros(rows, np.int64), propensities)
+    found, done, test = nothing_shown(arms, 1), 0, trial(merit, 0.05, arms, among_all=True)
+    for look in looks:
+        while done < look:
+            last = min(done + max(16, done // 16), look)
+            found = found.add(whole.rows(slice(done, last)), merit, np.array([float(arms)]))
+            done = last
+        pools = Pools(np.zeros(arms, np.int64), np.arange(arms), np.array([float(look)]))
+        shows = np.bincount(some.arms[:look], minlength=arms).astype(float)
+        judged = besides([found.evidence(pools, shows)], test)
+        if any(one.accused != "unclear" for one in judged):
+            return True
+    return False
+
+
+def once(runs: str = "200") -> None:
+    for name, (maker, merit) in FAIR.items():
+        rng, accused = np.random.default_rng(7), dict.fromkeys(("bonferroni", "bh"), 0)
+        for _ in range(int(runs)):
+            played = systems.played(rng, *maker(rng, 6000))
+            arms = played.chances.shape[1]
+            (found,) = running(systems.decisions(played), arms, merit, [6000])
+            for correction in accused:
+                test = at_once(
+                    found.evidence(), trial(merit, 0.05, arms), 0.05, Look(True, correction)
+                )
+                judged = besides([found.evidence()], test)
+                accused[correction] += any(one.accused != "unclear" for one in judged)
+        rates = ", ".join(f"{what} {number / int(runs):.1%}" for what, number in accused.items())
+        print(f"{name}: {rates} of {runs} fair runs accused", flush=True)
+
+
+def strata(runs: str = "40") -> None:
+    """Let the box judge daily cycles whose day is 1,000 decisions, without any probabilities."""
+    start = pd.Timestamp("2026-01-01")
+    for by in (None, "time:hour"):
+        rng, accused = np.random.default_rng(7), 0
+        for _ in range(int(runs)):
+            some = systems.played(rng, *systems.daily(FOUR)(rng, 20_000))
+            time = start + pd.to_timedelta(np.arange(20_000) * 86.4, unit="s")
+            table = pd.DataFrame({"arm": some.arms, "reward": some.rewards, "time": time})
+            found = audit(table, Exponential(4), by=by)
+            accused += any(line.verdict in ("under", "over") for line in found.lines)
+        print(
+            f"box by {by}: {accused / int(runs):.0%} of {runs} fair daily cycles accused",
+            flush=True,
+        )
+
+
 def power(only: str = "") -> None:
     for name, (maker, merit, arm, deviation, decisions, runs) in POWER.items():
         if only not in name:
@@ -139,6 +212,7 @@ def power(only: str = "") -> None:
 
 if __name__ == "__main__":
     COMMANDS: dict[str, Callable[..., None]] = {
-        "levels": levels, "hidden": hidden, "broken": broken, "power": power,
+        "levels": levels, "hidden": hidden, "broken": broken, "weak": weak, "once": once,
+        "strata": strata, "power": power,
     }  # fmt: skip
     COMMANDS[sys.argv[1]](*sys.argv[2:])
