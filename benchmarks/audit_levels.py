@@ -3,6 +3,7 @@
 python benchmarks/audit_levels.py levels [RUNS]   # fair at every decision, 25 looks, nominal 5 %
 python benchmarks/audit_levels.py hidden [RUNS]   # half of its share, hidden behind drift and contexts
 python benchmarks/audit_levels.py broken [RUNS]   # fair logs that break a condition
+python benchmarks/audit_levels.py learned [RUNS]  # FairX-TS while it learns
 python benchmarks/audit_levels.py weak [RUNS]     # propensities of the arms shown alone
 python benchmarks/audit_levels.py once [RUNS]     # a single look
 python benchmarks/audit_levels.py strata [RUNS]   # the box, as it is and hour by hour
@@ -93,6 +94,16 @@ def levels(runs: str = "400") -> None:
             for _ in range(int(runs))
         ]
         print(f"{name}: {np.isfinite(found).mean():.1%} of {runs} fair runs accused", flush=True)
+
+
+def learned(runs: str = "400") -> None:
+    """Judge FairX-TS while it learns."""
+    for arms, steepness in ((2, 4.0), (5, 4.0), (10, 10.0)):
+        rng, merit = np.random.default_rng(7), EXP4._replace(steepness=steepness)
+        played = systems.learning(rng, int(runs), 4000, arms, exponential(steepness))
+        found = [first(one, merit, _looks(4000, 25), None) for one in played]
+        rate = np.isfinite(found).mean()
+        print(f"FairX-TS, {arms} arms, exp{steepness:g}: {rate:.1%} of {runs} accused", flush=True)
 
 
 def hidden(runs: str = "40") -> None:
@@ -213,6 +224,6 @@ def power(only: str = "") -> None:
 if __name__ == "__main__":
     COMMANDS: dict[str, Callable[..., None]] = {
         "levels": levels, "hidden": hidden, "broken": broken, "weak": weak, "once": once,
-        "strata": strata, "power": power,
+        "learned": learned, "strata": strata, "power": power,
     }  # fmt: skip
     COMMANDS[sys.argv[1]](*sys.argv[2:])

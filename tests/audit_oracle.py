@@ -140,13 +140,33 @@ def exposure(setting: Setting, arms: Sequence[str]) -> tuple[float, float, float
     return shows / number, *interval(shows, number, alpha, 0.0, 1.0)
 
 
-def fair_interval(setting: Setting, arms: Sequence[str], power: float) -> Interval:
+@cache
+def wide_boxes(setting: Setting) -> dict[str, Interval]:
+    """Return the intervals with each missing reward at either end."""
+    alpha = setting.alpha if setting.has("probabilities") else setting.alpha / 2
+    arms, (low, high), found = setting.arms(), setting.reward_range, {}
+    for arm in arms:
+        rewards = [row["reward"] for row in setting.rows if row["arm"] == arm]
+        ends = [
+            interval(
+                math.fsum(end if one is None else one for one in rewards),
+                len(rewards), alpha / len(arms), low, high,
+            )
+            for end in (low, high)
+        ]  # fmt: skip
+        found[arm] = (ends[0][0], ends[1][1])
+    return found
+
+
+def fair_interval(
+    setting: Setting, arms: Sequence[str], power: float, boxes: dict[str, Interval] | None = None
+) -> Interval:
     """Return the least and most that arms can be due together: their merits at one end each."""
     ends = []
     for own, others in ((0, 1), (1, 0)):
         merits = {
             arm: math.exp(power * setting.merit.log(box[own if arm in arms else others]))
-            for arm, box in mean_boxes(setting).items()
+            for arm, box in (boxes or mean_boxes(setting)).items()
         }
         found = shares(setting, merits)
         ends.append(sum(found[arm] for arm in arms))
@@ -166,6 +186,14 @@ def verdict(shown: Interval, fair: Interval) -> str:
 
 def merits_at(setting: Setting, power: float) -> dict[str, float]:
     return {arm: math.exp(power * setting.merit.log(mean)) for arm, mean in means(setting).items()}
+
+
+def lost(setting: Setting, arms: Sequence[str]) -> Row:
+    """Return the fair shares whatever the missing rewards were, where some are."""
+    if all(row["reward"] is not None for row in setting.rows):
+        return {"fair_least": None, "fair_most": None}
+    least, most = fair_interval(setting, arms, 1.0, wide_boxes(setting))
+    return {"fair_least": least, "fair_most": most}
 
 
 def line(setting: Setting, name: str, arms: Sequence[str]) -> Row:
@@ -190,6 +218,7 @@ def line(setting: Setting, name: str, arms: Sequence[str]) -> Row:
         "ratio": divided(now, fair),
         "ratio_low": divided(low, most),
         "ratio_high": divided(high, least),
+        **lost(setting, arms),
         "box": verdict((low, high), (least, most)),
         "verdicts": tuple(verdict((low, high), box) for box in boxes),
     }

@@ -151,3 +151,25 @@ def spaced(arms: int, merits: Merits) -> Maker:
         return fair(merits, means), means
 
     return make
+
+
+def learning(
+    rng: np.random.Generator, runs: int, rounds: int, arms: int, merits: Merits
+) -> list[Played]:
+    """Let FairX-TS learn, several runs at once: it is fair for means drawn from what it believes."""
+    means = rng.uniform(0.2, 0.8, (runs, arms))
+    counts, sums = np.zeros((runs, arms)), np.zeros((runs, arms))
+    every, each = np.arange(runs), []
+    for _ in range(rounds):
+        believed = (sums + 0.5) / (counts + 1)
+        drawn = believed + 0.5 * rng.standard_normal((runs, arms)) / np.sqrt(counts + 1)
+        chances = fair(merits, np.clip(drawn, 0, 1))
+        shown = np.minimum(
+            (rng.random(runs)[:, None] > chances.cumsum(axis=1)).sum(axis=1), arms - 1
+        )
+        rewards = (rng.random(runs) < means[every, shown]).astype(float)
+        counts[every, shown] += 1
+        sums[every, shown] += rewards
+        each.append((chances, shown, rewards))
+    whole = [np.array(part) for part in zip(*each, strict=True)]
+    return [Played(*(part[:, run] for part in whole)) for run in range(runs)]

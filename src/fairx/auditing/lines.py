@@ -39,9 +39,13 @@ def lines(
     )
     table = zip(names, *(column.tolist() for column in columns), strict=True)
     verdicts = list(zip(*(_verdicts(known, each) for each in boxes), strict=True))
+    bounds: Any = [(None, None)] * len(names)
+    if merits.log_bounds is not None:
+        wide = share_box(sums.pools, merits.log_bounds, groups)
+        bounds = zip(*(end.tolist() for end in wide), strict=True)
     return tuple(
-        Line._make((*row, found[ITSELF], "box", found[ITSELF], None, None, found))
-        for row, found in zip(table, verdicts, strict=True)
+        Line._make((*row, found[ITSELF], "box", found[ITSELF], None, None, *ends, found))
+        for row, ends, found in zip(table, bounds, verdicts, strict=True)
     )
 
 

@@ -25,6 +25,7 @@ class Merits(NamedTuple):
     box: Intervals
     logs: Vector
     log_box: Intervals
+    log_bounds: Intervals | None  # the same whatever the missing rewards were, where some are
 
 
 def estimated(
@@ -39,8 +40,27 @@ def estimated(
     )  # the best guess for an arm without rewards
     means = np.where(sums.rewards > 0, sums.reward_sums / np.maximum(sums.rewards, 1), overall)
     means = np.clip(means, *reward_range)
-    logs, *ends = (np.array([merit.log(m) for m in part.tolist()]) for part in (means, *box))
-    return Merits(means, box, logs, Intervals(*ends))
+    logs, *ends = (_logs(merit, part) for part in (means, *box))
+    bounds = _bounds(sums, merit, alpha / len(sums.arms), reward_range)
+    return Merits(means, box, logs, Intervals(*ends), bounds)
+
+
+def _bounds(
+    sums: LogSums, merit: Merit, alpha: float, reward_range: tuple[float, float]
+) -> Intervals | None:
+    """Return the box with each missing reward at either end of what is possible."""
+    missing = sums.shows - sums.rewards
+    if not missing.any():
+        return None
+    least, most = (
+        always_valid(sums.reward_sums + missing * end, sums.shows, alpha, *reward_range)
+        for end in reward_range
+    )
+    return Intervals(_logs(merit, least.low), _logs(merit, most.high))
+
+
+def _logs(merit: Merit, means: Vector) -> Vector:
+    return np.array([merit.log(mean) for mean in means.tolist()])
 
 
 def described(

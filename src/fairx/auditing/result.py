@@ -27,6 +27,8 @@ class Line(NamedTuple):
     box: str  # the verdict of the box, under its condition
     shown_below: float | None  # the ratio below which this log would have shown it to be under
     shown_above: float | None  # and above which, over
+    fair_least: float | None  # the fair shares of the box whatever the missing rewards were
+    fair_most: float | None
     verdicts: tuple[str, ...]  # of the box, for each power of the merit in the audit's sensitivity
 
 

@@ -32,6 +32,8 @@ class Line(Struct, frozen=True):
     box: str
     shown_below: Number
     shown_above: Number
+    fair_least: Number
+    fair_most: Number
     verdicts: tuple[str, ...]
 
 
