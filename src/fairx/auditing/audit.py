@@ -88,7 +88,7 @@ def audit(
     [('a', 0.9, 0.5, 'over'), ('b', 0.1, 0.5, 'under')]
     """
     try:
-        from .judging import judged
+        from .judging import Question, judged
         from .once import declared
         from .prepared import prepared
         from .shares import floored
@@ -99,6 +99,7 @@ def audit(
     reward_range = renamed("rewards", rewards, "reward_range", reward_range)
     if not 0 < alpha < 1:
         raise rules.InvalidValue("alpha", f"be between 0 and 1, not {alpha!r}")
+    looked = declared(look, correction, by)
     tolerance = rules.number("tolerance", tolerance, low=0, high=0.99)
     floor = rules.number("floor", floor, low=0, high=1)
     low, high = (rules.number(f"reward_range[{i}]", end) for i, end in enumerate(reward_range))
@@ -124,14 +125,5 @@ def audit(
             "give their range as reward_range=(low, high) or --reward-range LOW HIGH",
         )
     sums = sums._replace(pools=floored(sums.pools, floor))
-    return judged(
-        tables,
-        sums,
-        merit,
-        groups or {},
-        alpha,
-        (low, high),
-        by,
-        tolerance,
-        declared(look, correction, by),
-    )
+    question = Question(merit, groups or {}, alpha, (low, high), by, tolerance, looked)
+    return judged(tables, sums, question)

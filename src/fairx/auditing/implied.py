@@ -151,16 +151,15 @@ def pseudo_rewards(
     row, shown, shares, own = entries.row, entries.shown, entries.shares, entries.own
     # Two arms have the same bound, and what one has too much the other lacks: they are one test.
     bound = np.maximum((1 - shares) * own, shares * _largest_other(row, own))
-    if merit.steepness:
-        counter, beside = shares * (1 - shares) / bound, np.zeros(row.size)
-    else:
+    counter, beside = shares * (1 - shares) / bound, np.zeros(row.size)
+    if not merit.steepness:
         beside = (1 - shown) * shares / bound
-        lacked = guess * directions[some.chosen]  # by an arm that should have twice its merit
-        counter = shown * (1 - shares) * lacked[row] / bound - beside * implied[row]
-    slope = (shown - shares) / bound
-    return PseudoRewards(
-        entries, slope, counter, beside, implied, average, _impossible(some, merit)
-    )
+        lacked = (guess * directions[some.chosen])[
+            row
+        ]  # by an arm that should have twice its merit
+        counter = shown * (1 - shares) * lacked / bound - beside * implied[row]
+    slope, closed = (shown - shares) / bound, _impossible(some, merit)
+    return PseudoRewards(entries, slope, counter, beside, implied, average, closed)
 
 
 def _grouped(entries: Entries, groups: Indices) -> Entries:

@@ -10,13 +10,17 @@ import math
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fairx
 from fairx.logs import COLUMNS, Log, read
 
 from . import merits
 
+if TYPE_CHECKING:
+    from fairx.auditing import Audit
+
+MOST = 20  # arms of which a change is printed; all are in changes.csv
 DESCRIPTION = """\
 Compare the exposure of each arm in a decision log with the share that its merit earns, print a
 table, and write OUT/index.html, OUT/audit.json and OUT/audit.csv."""
@@ -73,31 +77,48 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Audit the log, print the table and write the page."""
-    from fairx.auditing import Audit, audit
     from fairx.auditing.comparing import changes
     from fairx.auditing.page import write_audit
+
+    found = _audited(options.log, options)
+    _tell(found)
+    changed = changes(_audited(options.against, options), found) if options.against else ()
+    for one in [one for one in changed if one.verdict != "unclear"][:MOST]:
+        ends = f"{one.change_low:.2f} to {one.change_high:.2f}"
+        print(f"since {options.against}: {one.arm} {one.change:.2f} times ({ends}): {one.verdict}")
+    about = {
+        "made with": f"fairx {fairx.__version__}",
+        "command": shlex.join(["fairx", *sys.argv[1:]]),
+    }
+    print(f"report: {write_audit(found, options.out, about, changed).resolve()}")
+    return 0
+
+
+def _audited(path: str, options: argparse.Namespace) -> Audit:
+    """Audit a log; where two are compared, each has half of alpha, so that both hold together."""
+    from fairx.auditing import audit
+
+    return audit(
+        _read(path, options),
+        options.merit,
+        floor=options.floor,
+        groups=_groups(Path(options.groups)) if options.groups else None,
+        alpha=options.alpha / (2 if options.against else 1),
+        reward_range=tuple(options.reward_range),
+        late=options.late,
+        by=options.by,
+        tolerance=options.tolerance,
+        look=options.look,
+        correction=options.correction,
+        arms=_lines(Path(options.arms)) if options.arms else (),
+    )
+
+
+def _tell(found: Audit) -> None:
+    """Print the finding, what it needs, and the table."""
     from fairx.auditing.tables import text
     from fairx.auditing.words import lead
 
-    parts = 2 if options.against else 1  # of alpha: both logs are to hold together
-
-    def audited(path: str) -> Audit:
-        return audit(
-            _read(path, options),
-            options.merit,
-            floor=options.floor,
-            groups=_groups(Path(options.groups)) if options.groups else None,
-            alpha=options.alpha / parts,
-            reward_range=tuple(options.reward_range),
-            late=options.late,
-            by=options.by,
-            tolerance=options.tolerance,
-            look=options.look,
-            correction=options.correction,
-            arms=_lines(Path(options.arms)) if options.arms else (),
-        )
-
-    found = audited(options.log)
     for name, count in found.problems.items():
         print(f"problem: {name}: {count:,} rows")
     for note in found.notes:
@@ -109,21 +130,11 @@ def run(options: argparse.Namespace) -> int:
     if found.impossible:
         print(f"{found.impossible:,} decisions cannot be fair, whatever the rewards are")
     print(text(found))
+    regret, ends = found.fairness_regret_per_decision, (found.regret_low, found.regret_high)
+    print(f"fairness regret per decision: {regret:.4f} (by {found.regret_from})")
     print(
-        f"fairness regret per decision: {found.fairness_regret_per_decision:.4f} (by {found.regret_from}; "
-        f"{found.regret_low:.4f} to {found.regret_high:.4f} at one look, "
-        f"{found.regret_floor:.4f} of it from a fair log of this size)"
+        f"  {ends[0]:.4f} to {ends[1]:.4f} at one look; a fair log shows {found.regret_floor:.4f}"
     )
-    about = {
-        "made with": f"fairx {fairx.__version__}",
-        "command": shlex.join(["fairx", *sys.argv[1:]]),
-    }
-    changed = changes(audited(options.against), found) if options.against else ()
-    for one in changed:
-        ends = f"{one.change_low:.2f} to {one.change_high:.2f}"
-        print(f"since {options.against}: {one.arm} {one.change:.2f} times ({ends}): {one.verdict}")
-    print(f"report: {write_audit(found, options.out, about, changed).resolve()}")
-    return 0
 
 
 def _read(path: str, options: argparse.Namespace) -> Log:
