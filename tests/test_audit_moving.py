@@ -156,7 +156,7 @@ def lossy(seed: int) -> Audit:
 
 def test_rewards_missing_because_of_what_they_are_have_bounds() -> None:
     """Fair logs are accused then, which is said; the bounds whatever was lost hold 1."""
-    found = [lossy(seed) for seed in range(3)]
+    found = [lossy(seed) for seed in range(2)]
     assert any(line.verdict != "unclear" for one in found for line in one.lines)
     for one in found:
         for arm in one.beside:
@@ -267,16 +267,16 @@ def by_user(seed: int, returns: int = 20) -> pd.DataFrame:
 
 
 def test_decisions_of_one_user_count_once() -> None:
-    """60 alike rows for each of 100 users: most fair logs are accused, by users at most one of 5."""
-    tables = [by_user(seed, 60) for seed in range(5)]
+    """40 alike rows for each of 100 users: half of fair logs are accused, by users at most one of 4."""
+    tables = [by_user(seed, 40) for seed in range(4)]
     plain = [audit(table, Exponential(4)) for table in tables]
     units = [audit(table, Exponential(4), columns={"unit": "user_id"}) for table in tables]
     accused = [sum(any(line.verdict in ("under", "over") for line in one.lines) for one in found)
                for found in (plain, units)]  # fmt: skip
-    assert accused[0] >= 3
+    assert accused[0] >= 2
     assert accused[1] <= 1
     assert any("give --unit user_id" in note for note in plain[0].notes)
-    assert "100 units have 6,000 decisions" in units[0].notes[0]
+    assert "100 units have 4,000 decisions" in units[0].notes[0]
     assert units[0].decisions == 100
 
 
