@@ -112,6 +112,42 @@ def means(setting: Setting) -> dict[str, float]:
     return {arm: math.fsum(r or every) / len(r or every) for arm, r in each.items()}
 
 
+def bernstein(values: Sequence[float], error: float) -> float:
+    """Return a lower end of the mean of values from 0 to 1, by the squares about two centres."""
+    mean, bets = sum(values) / len(values), [0.95 / 2**i for i in range(16)]
+    weight = sum(1 / (i + 3) for i in range(16))
+    below = min(max(math.floor(mean * 16), 0), 15)
+    found = 0.0
+    for centre in (below / 16, (below + 1) / 16):
+        total = math.fsum(x - centre for x in values)
+        about = math.fsum((x - centre) ** 2 for x in values)
+        low, high = -1e6, 1e6
+        for _ in range(100):
+            half = (low + high) / 2
+            logs = [
+                bet * (total - half)
+                - (-math.log(1 - bet) - bet) * about
+                - math.log((i + 3) * weight)
+                for i, bet in enumerate(bets)
+            ]
+            top = max(logs)
+            refuted = top + math.log(sum(math.exp(x - top) for x in logs)) > -math.log(error)
+            low, high = (half, high) if refuted else (low, half)
+        found = max(found, centre + low / len(values))
+    return min(found, mean)
+
+
+def within(values: Sequence[float], alpha: float, low: float, high: float) -> Interval:
+    """Return the better ends of two intervals, with nine tenths of alpha and with one."""
+    plain = interval(math.fsum(values), len(values), 0.9 * alpha, low, high)
+    if not values:
+        return plain
+    scaled, error = [(value - low) / (high - low) for value in values], 0.1 * alpha / 2 / 17
+    ends = bernstein(scaled, error), 1 - bernstein([1 - value for value in scaled], error)
+    spread = [low + (high - low) * end for end in ends]
+    return max(plain[0], spread[0]), min(plain[1], spread[1])
+
+
 @cache
 def mean_boxes(setting: Setting) -> dict[str, Interval]:
     """Return the intervals that hold all means at once; shows alone leave half of alpha."""
@@ -120,7 +156,7 @@ def mean_boxes(setting: Setting) -> dict[str, Interval]:
     found = {}
     for arm in arms:
         seen = rewards_of(setting, arm)
-        found[arm] = interval(math.fsum(seen), len(seen), alpha / len(arms), *setting.reward_range)
+        found[arm] = within(seen, alpha / len(arms), *setting.reward_range)
     return found
 
 
@@ -148,10 +184,7 @@ def wide_boxes(setting: Setting) -> dict[str, Interval]:
     for arm in arms:
         rewards = [row["reward"] for row in setting.rows if row["arm"] == arm]
         ends = [
-            interval(
-                math.fsum(end if one is None else one for one in rewards),
-                len(rewards), alpha / len(arms), low, high,
-            )
+            within([end if one is None else one for one in rewards], alpha / len(arms), low, high)
             for end in (low, high)
         ]  # fmt: skip
         found[arm] = (ends[0][0], ends[1][1])

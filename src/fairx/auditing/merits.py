@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairx.auditing.always_valid import Intervals, always_valid
+from fairx.auditing.always_valid import Intervals
 from fairx.merit import Merit
 from fairx.types import Vector
 
 from .result import Arm
 from .shares import fair_shares, share_errors
+from .spread import means_within
 from .sums import LogSums
 
 NORMAL = NormalDist().inv_cdf(0.975)
@@ -34,7 +35,9 @@ def estimated(
     """Return the merits of all arms, with a box that holds all means at once."""
     if not sums.rewards.sum():
         raise ValueError("the log must have a reward, but all are missing")
-    box = always_valid(sums.reward_sums, sums.rewards, alpha / len(sums.arms), *reward_range)
+    box = means_within(
+        sums.reward_sums, sums.squares, sums.rewards, alpha / len(sums.arms), *reward_range
+    )
     overall = (
         sums.reward_sums.sum() / sums.rewards.sum()
     )  # the best guess for an arm without rewards
@@ -53,7 +56,13 @@ def _bounds(
     if not missing.any():
         return None
     least, most = (
-        always_valid(sums.reward_sums + missing * end, sums.shows, alpha, *reward_range)
+        means_within(
+            sums.reward_sums + missing * end,
+            sums.squares + missing * end**2,
+            sums.shows,
+            alpha,
+            *reward_range,
+        )
         for end in reward_range
     )
     return Intervals(_logs(merit, least.low), _logs(merit, most.high))
