@@ -331,3 +331,12 @@ def test_an_empty_file_has_no_valid_row(tmp_path: Path) -> None:
     pq.write_table(nothing, tmp_path / "log.parquet")
     with pytest.raises(ValueError, match="must have a valid row"):
         audit(tmp_path / "log.parquet", Exponential(1))
+
+
+def test_what_cannot_be_read_comes_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("arm;reward\na;0,5\nb;0,25\n")
+    with pytest.raises(ValueError, match=r"a reward is a number with a point \(0.5, not 0,5\)"):
+        audit(tmp_path / "log.csv", Exponential(1))
+    assert "year first" in problems.remedies(["missing or invalid time"])
+    assert "UTF-8" in problems.remedies([problems.UNREADABLE])
+    assert problems.remedies(["missing arm"]) == ""

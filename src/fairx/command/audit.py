@@ -118,9 +118,10 @@ def _tell(found: Audit) -> None:
     """Print the finding, what it needs, and the table."""
     from fairx.auditing.tables import text
     from fairx.auditing.words import lead
+    from fairx.logs.problems import remedies
 
     for name, count in found.problems.items():
-        print(f"problem: {name}: {count:,} rows")
+        print(f"problem: {name}: {count:,} rows{remedies([name])}")
     for note in found.notes:
         print(f"note: {note}")
     print(lead(found))
