@@ -395,9 +395,9 @@ def test_strata_are_separate_audits_that_are_averaged() -> None:
     some = played(systems.contexts(exponential(4)), 3000, 2)
     place = np.where(some.chances[:, 0] > 0.5, "x", "y")
     table = shown_alone(some, place=place)
-    found = audit(table, Exponential(4), by="place", columns={"stratum": "place"})
-    each = [audit(part, Exponential(4), alpha=0.05 / 2) for _, part in table.groupby("place")]
-    weights = [len(part) / len(table) for _, part in table.groupby("place")]
+    found = audit(table, Exponential(4), by="page", columns={"stratum": "page"})
+    each = [audit(part, Exponential(4), alpha=0.05 / 2) for _, part in table.groupby("page")]
+    weights = [len(part) / len(table) for _, part in table.groupby("page")]
     for i, line in enumerate(found.lines):
         for name in ("fair_share", "fair_low", "fair_high", "exposure"):
             whole = sum(
@@ -427,7 +427,7 @@ def test_wrong_strata_are_refused() -> None:
     with pytest.raises(ValueError, match="by must be of dates"):
         audit(table, Exponential(4), by="time:day")
     with pytest.raises(ValueError, match="by must be time:hour, time:day or the column of strata"):
-        audit(table, Exponential(4), by="place")
+        audit(table, Exponential(4), by="page")
 
 
 # Words
