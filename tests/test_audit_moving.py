@@ -393,8 +393,8 @@ def test_strata_hold_means_that_vary_between_them() -> None:
 def test_strata_are_separate_audits_that_are_averaged() -> None:
     """fair(a) = sum over strata of T_s / T f(mean of a in s) / sum of f in s; its box likewise."""
     some = played(systems.contexts(exponential(4)), 3000, 2)
-    place = np.where(some.chances[:, 0] > 0.5, "x", "y")
-    table = shown_alone(some, place=place)
+    page = np.where(some.chances[:, 0] > 0.5, "x", "y")
+    table = shown_alone(some, page=page)
     found = audit(table, Exponential(4), by="page", columns={"stratum": "page"})
     each = [audit(part, Exponential(4), alpha=0.05 / 2) for _, part in table.groupby("page")]
     weights = [len(part) / len(table) for _, part in table.groupby("page")]
