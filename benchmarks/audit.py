@@ -1,6 +1,6 @@
 """The bars of the audit, and its examples on real data.
 
-python benchmarks/audit.py speed [ROWS]       # 50,000,000 rows of 1,000 arms, two threads
+python benchmarks/audit.py speed [ROWS] [--by time:day]  # 50,000,000 rows of 1,000 arms, two threads
 python benchmarks/audit.py alarms [RUNS]      # how often fair runs are accused
 python benchmarks/audit.py open-bandit WHEEL  # pip download obp==0.4.1 --no-deps
 python benchmarks/audit.py upworthy CSV [PART]  # 63,557,442 impressions, or one test in PART
@@ -67,12 +67,13 @@ def audited(log: Path, out: Path, *options: str) -> dict[str, Any]:
     return held
 
 
-def speed(rows: str = "50000000") -> None:
+def speed(rows: str = "50000000", *options: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.parquet"
         duckdb.connect(config={"threads": 2}).execute(LOG.format(rows=int(rows), path=log))
         print(f"{log.stat().st_size / 1e6:,.0f} MB")
-        held = audited(log, Path(folder) / "out", "--merit", "exponential:10", "--threads", "2")
+        words = ("--merit", "exponential:10", "--threads", "2", *options)
+        held = audited(log, Path(folder) / "out", *words)
     print(f"{len(held['arms']):,} arms, {held['problems'] or 'no problems'}")
 
 

@@ -112,6 +112,42 @@ def means(setting: Setting) -> dict[str, float]:
     return {arm: math.fsum(r or every) / len(r or every) for arm, r in each.items()}
 
 
+def bernstein(values: Sequence[float], error: float) -> float:
+    """Return a lower end of the mean of values from 0 to 1, by the squares about two centres."""
+    mean, bets = sum(values) / len(values), [0.95 / 2**i for i in range(16)]
+    weight = sum(1 / (i + 3) for i in range(16))
+    below = min(max(math.floor(mean * 16), 0), 15)
+    found = 0.0
+    for centre in (below / 16, (below + 1) / 16):
+        total = math.fsum(x - centre for x in values)
+        about = math.fsum((x - centre) ** 2 for x in values)
+        low, high = -1e6, 1e6
+        for _ in range(100):
+            half = (low + high) / 2
+            logs = [
+                bet * (total - half)
+                - (-math.log(1 - bet) - bet) * about
+                - math.log((i + 3) * weight)
+                for i, bet in enumerate(bets)
+            ]
+            top = max(logs)
+            refuted = top + math.log(sum(math.exp(x - top) for x in logs)) > -math.log(error)
+            low, high = (half, high) if refuted else (low, half)
+        found = max(found, centre + low / len(values))
+    return min(found, mean)
+
+
+def within(values: Sequence[float], alpha: float, low: float, high: float) -> Interval:
+    """Return the better ends of two intervals, with nine tenths of alpha and with one."""
+    plain = interval(math.fsum(values), len(values), 0.9 * alpha, low, high)
+    if not values:
+        return plain
+    scaled, error = [(value - low) / (high - low) for value in values], 0.1 * alpha / 2 / 17
+    ends = bernstein(scaled, error), 1 - bernstein([1 - value for value in scaled], error)
+    spread = [low + (high - low) * end for end in ends]
+    return max(plain[0], spread[0]), min(plain[1], spread[1])
+
+
 @cache
 def mean_boxes(setting: Setting) -> dict[str, Interval]:
     """Return the intervals that hold all means at once; shows alone leave half of alpha."""
@@ -120,7 +156,7 @@ def mean_boxes(setting: Setting) -> dict[str, Interval]:
     found = {}
     for arm in arms:
         seen = rewards_of(setting, arm)
-        found[arm] = interval(math.fsum(seen), len(seen), alpha / len(arms), *setting.reward_range)
+        found[arm] = within(seen, alpha / len(arms), *setting.reward_range)
     return found
 
 
@@ -140,13 +176,30 @@ def exposure(setting: Setting, arms: Sequence[str]) -> tuple[float, float, float
     return shows / number, *interval(shows, number, alpha, 0.0, 1.0)
 
 
-def fair_interval(setting: Setting, arms: Sequence[str], power: float) -> Interval:
+@cache
+def wide_boxes(setting: Setting) -> dict[str, Interval]:
+    """Return the intervals with each missing reward at either end."""
+    alpha = setting.alpha if setting.has("probabilities") else setting.alpha / 2
+    arms, (low, high), found = setting.arms(), setting.reward_range, {}
+    for arm in arms:
+        rewards = [row["reward"] for row in setting.rows if row["arm"] == arm]
+        ends = [
+            within([end if one is None else one for one in rewards], alpha / len(arms), low, high)
+            for end in (low, high)
+        ]  # fmt: skip
+        found[arm] = (ends[0][0], ends[1][1])
+    return found
+
+
+def fair_interval(
+    setting: Setting, arms: Sequence[str], power: float, boxes: dict[str, Interval] | None = None
+) -> Interval:
     """Return the least and most that arms can be due together: their merits at one end each."""
     ends = []
     for own, others in ((0, 1), (1, 0)):
         merits = {
             arm: math.exp(power * setting.merit.log(box[own if arm in arms else others]))
-            for arm, box in mean_boxes(setting).items()
+            for arm, box in (boxes or mean_boxes(setting)).items()
         }
         found = shares(setting, merits)
         ends.append(sum(found[arm] for arm in arms))
@@ -166,6 +219,14 @@ def verdict(shown: Interval, fair: Interval) -> str:
 
 def merits_at(setting: Setting, power: float) -> dict[str, float]:
     return {arm: math.exp(power * setting.merit.log(mean)) for arm, mean in means(setting).items()}
+
+
+def lost(setting: Setting, arms: Sequence[str]) -> Row:
+    """Return the fair shares whatever the missing rewards were, where some are."""
+    if all(row["reward"] is not None for row in setting.rows):
+        return {"fair_least": None, "fair_most": None}
+    least, most = fair_interval(setting, arms, 1.0, wide_boxes(setting))
+    return {"fair_least": least, "fair_most": most}
 
 
 def line(setting: Setting, name: str, arms: Sequence[str]) -> Row:
@@ -190,6 +251,7 @@ def line(setting: Setting, name: str, arms: Sequence[str]) -> Row:
         "ratio": divided(now, fair),
         "ratio_low": divided(low, most),
         "ratio_high": divided(high, least),
-        "verdict": verdict((low, high), (least, most)),
+        **lost(setting, arms),
+        "box": verdict((low, high), (least, most)),
         "verdicts": tuple(verdict((low, high), box) for box in boxes),
     }

@@ -25,7 +25,7 @@ def column(view: Any, table: str, place: int) -> list[float]:
 
 
 def test_everything_is_visible(view: Any) -> None:
-    for selector, count in (("figure svg", 4), ("table", 5), ("figcaption", 4), ("dl", 1)):
+    for selector, count in (("figure svg", 4), ("table", 7), ("figcaption", 4), ("dl", 1)):
         found = view.find_elements("css selector", selector)
         assert len(found) == count
         assert all(one.is_displayed() and min(one.size.values()) > 10 for one in found)

@@ -8,6 +8,7 @@ from typing import Any
 import audit_facts as facts
 import numpy as np
 import pandas as pd
+import pseudo_oracle
 import pytest
 from audit_oracle import Row, Setting
 
@@ -120,10 +121,58 @@ Case = tuple[Setting, Audit]
 
 def test_lines(case: Case) -> None:
     setting, found = case
-    for one, expected in zip(found.lines, facts.lines(setting), strict=True):
-        agree(one, expected)
-    for one, expected in zip(found.groups, facts.groups(setting), strict=True):
-        agree(one, expected)
+    for ours, theirs, besides in (
+        (found.lines, facts.lines(setting), found.beside),
+        (found.groups, facts.groups(setting), found.groups_beside),
+    ):
+        for i, (one, expected) in enumerate(zip(ours, theirs, strict=True)):
+            by_box = one.judged_by == "box"
+            agree(one, expected | (boxed(expected) if by_box else by(found, besides[i])))
+
+
+def boxed(line: Row) -> Row:
+    """Return what the box says of a line."""
+    fair, shown = line["fair_share"], line["exposure"]
+    about = line["ratio_low"] >= 0.9 and line["ratio_high"] <= 1 / 0.9
+    least = line["exposure_low"]
+    return {
+        "judged_by": "box",
+        "verdict": "fair" if about and line["box"] == "unclear" else line["box"],
+        "shown_below": line["fair_low"] / fair * (shown / line["exposure_high"]) if shown else None,
+        "shown_above": line["fair_high"] / fair * (shown / least) if least else None,
+    }
+
+
+def by(found: Audit, one: Any) -> Row:
+    """Return what pseudo-rewards say of a line."""
+    about = (one.beside_low or 0) >= 0.9 and (one.beside_high or 9) <= 1 / 0.9
+    return {
+        "judged_by": found.judged_by,
+        "verdict": "fair" if about and one.accused == "unclear" else one.accused,
+        "shown_below": one.beside / one.beside_high if one.beside and one.beside_high else None,
+        "shown_above": one.beside / one.beside_low if one.beside and one.beside_low else None,
+    }
+
+
+def test_pseudo_rewards(case: Case) -> None:
+    """Every field by loops, with all probabilities, and with those of the arms shown alone."""
+    setting, found = case
+    weakly = setting.has("propensity") and isinstance(setting.merit, Exponential)
+    speaks = "pseudo-rewards of the arms shown" if weakly else "box"
+    assert found.judged_by == ("pseudo-rewards" if setting.has("probabilities") else speaks)
+    arms = [(arm, [arm]) for arm in setting.arms()]
+    if setting.has("probabilities"):
+        groups = [(line.arm, setting.members()[line.arm]) for line in found.groups]
+        expected = [pseudo_oracle.beside(setting, inside) for _, inside in arms + groups]
+    else:
+        assert not found.groups_beside
+        assert found.impossible is None
+        each = (pseudo_oracle.shown_beside(setting, arm) for arm, _ in arms)
+        expected = list(each) if weakly else []
+    for one, other in zip(found.beside + found.groups_beside, expected, strict=True):
+        for name, value in other.items():
+            close = pytest.approx(value, rel=1e-6, abs=1e-9) if isinstance(value, float) else value
+            assert getattr(one, name) == close, (name, one, other)
 
 
 def test_arms(case: Case) -> None:

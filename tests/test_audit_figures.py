@@ -29,12 +29,12 @@ def crowd() -> Audit:
     """Return an audit of more arms than have a row each; some are never shown."""
     rng = np.random.default_rng(1)
     pool = [f"a{i}" for i in range(60)]
-    chances = np.array([0.0] * 3 + [1 / 60] * 30 + [0.5 / 27] * 27)
+    chances = np.array([0.0] * 3 + [1 / 78] * 50 + [4 / 78] * 7)
     arms = rng.choice(pool, 3000, p=chances)
     table = pd.DataFrame({"arm": arms, "reward": rng.integers(0, 2, 3000).astype(float)})
     return audit(
         table.assign(candidates=[pool] * 3000, probabilities=[chances.tolist()] * 3000),
-        Exponential(0.05),
+        Exponential(1),
     )
 
 

@@ -41,14 +41,17 @@ def plain(value: Any) -> Any:
 def test_json_has_every_field(found: Audit, tmp_path: Path) -> None:
     write_audit(found, tmp_path, {})
     held = json.loads((tmp_path / "audit.json").read_text("utf-8"))
-    pairs = zip(found.lines, found.arms, strict=True)
+    nothing: list[Any] = [{}] * len(found.lines)
+    parts = zip(found.lines, found.arms, plain(found.beside) or nothing, strict=True)
+    groups = zip(found.groups, plain(found.groups_beside) or nothing, strict=False)
     expected = plain(found) | {
         "version": 1,
-        "arms": [plain(line) | plain(arm) for line, arm in pairs],
-        "groups": [{"group": line.arm} | plain(line) for line in found.groups],
+        "arms": [plain(line) | plain(arm) | beside for line, arm, beside in parts],
+        "groups": [{"group": line.arm} | plain(line) | beside for line, beside in groups],
         "powers": [0.0, 0.25, 0.5, 1.0, 2.0, 4.0],
     }
-    del expected["lines"]
+    for name in ("lines", "beside", "groups_beside"):
+        del expected[name]
     curves = held.pop("lorenz")
     assert held == expected
     arms = len(found.lines)
@@ -63,9 +66,11 @@ def test_csv_has_every_field_of_every_arm(found: Audit, tmp_path: Path) -> None:
     write_audit(found, tmp_path, {})
     with (tmp_path / "audit.csv").open(newline="", encoding="utf-8") as file:
         head, *table = csv.reader(file)
-    assert head == [*found.lines[0]._fields, *found.arms[0]._fields]
-    for cells, line, arm in zip(table, found.lines, found.arms, strict=True):
-        expected = ["" if value is None else str(value) for value in (*line, *arm)]
+    besides = found.beside or [()] * len(found.lines)
+    more = found.beside[0]._fields if found.beside else ()
+    assert head == [*found.lines[0]._fields, *found.arms[0]._fields, *more]
+    for cells, line, arm, beside in zip(table, found.lines, found.arms, besides, strict=True):
+        expected = ["" if value is None else str(value) for value in (*line, *arm, *beside)]
         expected[0] = f"'{line.arm}" if line.arm.startswith("=") else line.arm
         expected[head.index("verdicts")] = " ".join(line.verdicts)
         assert cells == expected

@@ -262,7 +262,7 @@ def test_an_experiments_numbers_are_those_of_the_api(busy: Service) -> None:
     for counts in status["arms"]:
         check(page.of("counts", counts["arm"]), counts, *COUNTS)
     verdicts = [line["verdict"] for line in audit["lines"]]
-    expected = {kind: verdicts.count(kind) for kind in ("under", "over", "unclear")}
+    expected = {kind: verdicts.count(kind) for kind in ("under", "over", "fair", "unclear")}
     check(page.of("verdicts"), expected, *expected)
     check(page.of("asof"), {"audit_snapshot": audit["snapshot"], "audited": audit["decisions"]},
           "audit_snapshot", "audited")  # fmt: skip
@@ -294,7 +294,7 @@ def test_what_is_read_is_the_number_rounded(busy: Service) -> None:
 def test_the_lists_numbers_are_those_of_the_api(busy: Service) -> None:
     page = busy.page("/")
     verdicts = [line["verdict"] for line in busy.api("/songs/audit")["lines"]]
-    expected = {kind: verdicts.count(kind) for kind in ("under", "over", "unclear")}
+    expected = {kind: verdicts.count(kind) for kind in ("under", "over", "fair", "unclear")}
     shown = ("decisions", "waiting", "decisions_per_s", "snapshot", "snapshot_age_s")
     check(page.of("songs"), busy.api("/songs/status") | expected, *shown, *expected)
     check(page.of("quiet"), busy.api("/quiet/status"), *shown)

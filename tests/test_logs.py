@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairx import Bandit, Exponential, FairXLinTS, FairXTS, logs
+from fairx.auditing import audit
 from fairx.logs import problems
 
 GOOD = pd.DataFrame(
@@ -286,3 +288,55 @@ def test_an_appender_wants_json_lines(tmp_path: Path) -> None:
     bandit = Bandit(FairXTS(Exponential(4), 1, 0.5), 2, seed=3)
     with pytest.raises(ValueError, match="reward must be finite"):
         logs.row(bandit.act(), reward=float("nan"))
+
+
+# Files that ended in a traceback once
+
+
+def test_a_folder_of_csv_files_is_one_log(tmp_path: Path) -> None:
+    """Columns are joined by name; lines that cannot be split are counted, file by file."""
+    (tmp_path / "a.csv").write_text("arm,reward\na,1\nb,0,9,9\n")
+    (tmp_path / "b.csv").write_text("reward,arm\n0,b\n")
+    log = logs.read(tmp_path)
+    found = log.query("SELECT arm, reward FROM valid ORDER BY arm")
+    assert (found["arm"].tolist(), found["reward"].tolist()) == (["a", "b"], [1.0, 0.0])
+    assert log.problems() == {"unreadable line": 1}
+
+
+def test_times_in_nanoseconds_with_a_zone(tmp_path: Path) -> None:
+    time = pa.array([1_000_000_000, 2_500_000_000]).cast(pa.timestamp("ns", "UTC"))
+    pq.write_table(pa.table({"arm": ["a", "b"], "time": time}), tmp_path / "log.parquet")
+    log = logs.read(tmp_path / "log.parquet")
+    assert log.query("SELECT time FROM valid")["time"].tolist() == [1.0, 2.5]
+    assert log.dated
+
+
+def test_a_file_that_was_cut_off_is_refused_by_its_name(tmp_path: Path) -> None:
+    rows = "arm,reward\n" + "".join(f"a{i},{i % 2}\n" for i in range(5000))
+    packed = gzip.compress(rows.encode())
+    (tmp_path / "log.csv.gz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(ValueError, match=r"log.csv.gz must be readable to its end, not: "):
+        logs.read(tmp_path / "log.csv.gz")
+
+
+def test_true_and_false_are_rewards(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("arm,reward\na,true\nb,False\na,1\nb,maybe\n")
+    log = logs.read(tmp_path / "log.csv")
+    assert log.query("SELECT reward FROM valid")["reward"].tolist() == [1.0, 0.0, 1.0]
+    assert log.problems() == {"reward not finite": 1}
+
+
+def test_an_empty_file_has_no_valid_row(tmp_path: Path) -> None:
+    nothing = pa.table({"arm": pa.array([], pa.string()), "reward": pa.array([], pa.float64())})
+    pq.write_table(nothing, tmp_path / "log.parquet")
+    with pytest.raises(ValueError, match="must have a valid row"):
+        audit(tmp_path / "log.parquet", Exponential(1))
+
+
+def test_what_cannot_be_read_comes_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("arm;reward\na;0,5\nb;0,25\n")
+    with pytest.raises(ValueError, match=r"a reward is a number with a point \(0.5, not 0,5\)"):
+        audit(tmp_path / "log.csv", Exponential(1))
+    assert "year first" in problems.remedies(["missing or invalid time"])
+    assert "UTF-8" in problems.remedies([problems.UNREADABLE])
+    assert problems.remedies(["missing arm"]) == ""

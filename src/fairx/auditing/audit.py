@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairx import rules
 from fairx.logs import Log, read
+from fairx.logs.sources import readable
 from fairx.merit import Merit, check_conditions
 from fairx.moved import renamed
 
@@ -23,6 +24,11 @@ def audit(
     alpha: float = 0.05,
     reward_range: tuple[float, float] = (0.0, 1.0),
     late: float = math.inf,
+    by: str | None = None,
+    tolerance: float = 0.1,
+    arms: Sequence[Any] = (),
+    look: str = "always",
+    correction: str = "bonferroni",
     columns: Mapping[str, str] | None = None,
     rewards: tuple[float, float] | None = None,
 ) -> Audit:
@@ -45,6 +51,19 @@ def audit(
         The lowest and highest reward that is possible; others are refused.
     late
         Rewards that take longer than this, in the unit of time of the log, are counted as late.
+    by
+        What the box is stratified by: "time:hour" (of the day), "time:day", or the name of the
+        column that `columns` has as `stratum`. Within a stratum means are taken not to vary.
+    tolerance
+        An arm is `fair` where all of its interval is within this of 1: of what its rewards earn
+        beside the others, or of its share.
+    arms
+        Names of arms that were on offer, also those that were never shown, where the log does not
+        have candidates.
+    look, correction
+        "always", or "once" for a finished archive: a single look that was declared before, with
+        the tests of all arms corrected by "bonferroni" or, for a longer list of which at most alpha
+        are false on average, "bh".
     columns
         As for `read`.
     rewards
@@ -52,7 +71,9 @@ def audit(
 
     Notes
     -----
-    An arm is `under` (`over`) where all of its exposure's interval is below (above) all fair
+    Where probabilities were logged and the merit allows it, pseudo-rewards judge: an arm is `under`
+    (`over`) where it had less (more) beside the others than its rewards earn, whatever the means
+    are. Else the box does: where all of its exposure's interval is below (above) all fair
     shares that the always-valid box of means allows; else `unclear`. Exposure is the average of
     the logged probabilities, known exactly; where only shows are known it has an interval too, and
     alpha is divided between the two.
@@ -67,15 +88,19 @@ def audit(
     [('a', 0.9, 0.5, 'over'), ('b', 0.1, 0.5, 'under')]
     """
     try:
-        from .judging import judged
+        from .judging import Question, judged
+        from .once import declared
         from .prepared import prepared
         from .shares import floored
+        from .strata import stratum
         from .sums import log_sums
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
     reward_range = renamed("rewards", rewards, "reward_range", reward_range)
     if not 0 < alpha < 1:
         raise rules.InvalidValue("alpha", f"be between 0 and 1, not {alpha!r}")
+    looked = declared(look, correction, by)
+    tolerance = rules.number("tolerance", tolerance, low=0, high=0.99)
     floor = rules.number("floor", floor, low=0, high=1)
     low, high = (rules.number(f"reward_range[{i}]", end) for i, end in enumerate(reward_range))
     rules.positive("the highest reward less the lowest", high - low)
@@ -90,8 +115,13 @@ def audit(
             "the log must have one arm for each decision, not slates (its column 'place'): "
             "use fairx.auditing.slates.audit_slates"
         )
-    tables = prepared(found, float(late))
-    sums = log_sums(tables)
+    if len(arms) and "candidates" in found.columns:
+        raise ValueError(
+            "arms must not be given where the log has candidates: it says who was on offer"
+        )
+    with readable(found.source):
+        tables = prepared(found, float(late), stratum(found, by), arms)
+        sums = log_sums(tables)
     if sums.least < low or sums.most > high:
         worst = sums.least if sums.least < low else sums.most
         raise rules.InvalidValue(
@@ -100,4 +130,5 @@ def audit(
             "give their range as reward_range=(low, high) or --reward-range LOW HIGH",
         )
     sums = sums._replace(pools=floored(sums.pools, floor))
-    return judged(tables, sums, merit, groups or {}, alpha, (low, high))
+    question = Question(merit, groups or {}, alpha, (low, high), by, tolerance, looked)
+    return judged(tables, sums, question)

@@ -16,7 +16,12 @@ from .tables import curves
 
 FEW = 50  # arms that can have a row each
 MANY = 2000  # dots that make an image smaller than as many shapes
-COLOURS = {"under": "#D55E00", "over": "#0072B2", "unclear": "#999999"}  # Okabe and Ito's
+COLOURS = {
+    "under": "#D55E00",
+    "over": "#0072B2",
+    "fair": "#009E73",
+    "unclear": "#999999",
+}  # Okabe and Ito's
 SHOWN = Style("#0072B2")
 
 
@@ -52,6 +57,8 @@ def _draw_dots(axis: Axes, audit: Audit) -> None:
     least = 0.1 / audit.decisions  # where arms that were never shown are drawn
     ends: list[float] = []
     for verdict, colour in reversed(COLOURS.items()):
+        if not any(line.verdict == verdict for line in audit.lines):
+            continue
         some = [line for line in audit.lines if line.verdict == verdict]
         fair = np.maximum([line.fair_share for line in some], least)
         shown = np.maximum([line.exposure for line in some], least)
@@ -100,6 +107,8 @@ def sensitivity_figure(audit: Audit) -> Figure:
     figure = new_figure(7, 3)
     axis, bottom = figure.subplots(), np.zeros(len(POWERS))
     for verdict, colour in COLOURS.items():
+        if verdict == "fair":
+            continue  # the box is asked whether it accuses
         counts = np.array([getattr(one, verdict) for one in audit.sensitivity])
         axis.bar(range(len(POWERS)), counts, 0.7, bottom, color=colour, label=verdict)
         bottom += counts

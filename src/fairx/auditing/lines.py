@@ -39,18 +39,26 @@ def lines(
     )
     table = zip(names, *(column.tolist() for column in columns), strict=True)
     verdicts = list(zip(*(_verdicts(known, each) for each in boxes), strict=True))
+    bounds: Any = [(None, None)] * len(names)
+    if merits.log_bounds is not None:
+        wide = share_box(sums.pools, merits.log_bounds, groups)
+        bounds = zip(*(end.tolist() for end in wide), strict=True)
     return tuple(
-        Line._make((*row, found[ITSELF], found)) for row, found in zip(table, verdicts, strict=True)
+        Line._make((*row, found[ITSELF], "box", found[ITSELF], None, None, *ends, found))
+        for row, ends, found in zip(table, bounds, verdicts, strict=True)
     )
 
 
-def sensitivity(sums: LogSums, merits: Merits, found: tuple[Line, ...]) -> tuple[Sensitivity, ...]:
+def sensitivity(
+    sums: LogSums, merits: Merits, groups: Indices, found: tuple[Line, ...]
+) -> tuple[Sensitivity, ...]:
     """Return how the verdicts change when the merit is raised to a power."""
     exposure = np.array([line.exposure for line in found])
     rows = []
     for i, power in enumerate(POWERS):
         counts = Counter(line.verdicts[i] for line in found)
-        apart = np.abs(exposure - fair_shares(sums.pools, power * merits.logs)).sum()
+        fair = summed(groups, fair_shares(sums.pools, power * merits.logs), len(found))
+        apart = np.abs(exposure - fair).sum()
         numbers = (counts["under"], counts["over"], counts["unclear"])
         rows.append(Sensitivity(power, *numbers, float(apart)))
     return tuple(rows)

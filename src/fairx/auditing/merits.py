@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairx.auditing.always_valid import Intervals, always_valid
+from fairx.auditing.always_valid import Intervals
 from fairx.merit import Merit
 from fairx.types import Vector
 
 from .result import Arm
 from .shares import fair_shares, share_errors
+from .spread import means_within
 from .sums import LogSums
 
 NORMAL = NormalDist().inv_cdf(0.975)
@@ -25,6 +26,7 @@ class Merits(NamedTuple):
     box: Intervals
     logs: Vector
     log_box: Intervals
+    log_bounds: Intervals | None  # the same whatever the missing rewards were, where some are
 
 
 def estimated(
@@ -33,14 +35,41 @@ def estimated(
     """Return the merits of all arms, with a box that holds all means at once."""
     if not sums.rewards.sum():
         raise ValueError("the log must have a reward, but all are missing")
-    box = always_valid(sums.reward_sums, sums.rewards, alpha / len(sums.arms), *reward_range)
+    box = means_within(
+        sums.reward_sums, sums.squares, sums.rewards, alpha / len(sums.arms), *reward_range
+    )
     overall = (
         sums.reward_sums.sum() / sums.rewards.sum()
     )  # the best guess for an arm without rewards
     means = np.where(sums.rewards > 0, sums.reward_sums / np.maximum(sums.rewards, 1), overall)
     means = np.clip(means, *reward_range)
-    logs, *ends = (np.array([merit.log(m) for m in part.tolist()]) for part in (means, *box))
-    return Merits(means, box, logs, Intervals(*ends))
+    logs, *ends = (_logs(merit, part) for part in (means, *box))
+    bounds = _bounds(sums, merit, alpha / len(sums.arms), reward_range)
+    return Merits(means, box, logs, Intervals(*ends), bounds)
+
+
+def _bounds(
+    sums: LogSums, merit: Merit, alpha: float, reward_range: tuple[float, float]
+) -> Intervals | None:
+    """Return the box with each missing reward at either end of what is possible."""
+    missing = sums.shows - sums.rewards
+    if not missing.any():
+        return None
+    least, most = (
+        means_within(
+            sums.reward_sums + missing * end,
+            sums.squares + missing * end**2,
+            sums.shows,
+            alpha,
+            *reward_range,
+        )
+        for end in reward_range
+    )
+    return Intervals(_logs(merit, least.low), _logs(merit, most.high))
+
+
+def _logs(merit: Merit, means: Vector) -> Vector:
+    return np.array([merit.log(mean) for mean in means.tolist()])
 
 
 def described(

@@ -7,6 +7,10 @@ from fairx.logs import Log
 from .sums import LogSums
 
 NO_CANDIDATES = "The log does not say which arms were on offer: all are taken to be, always."
+ARRIVED = (
+    "The log does not say which arms were on offer. {:,} arms first appear later than chance accounts "
+    "for, and are taken to be on offer from then on; all others always."
+)
 NO_VECTORS = (
     "The log does not have the probabilities of all candidates: exposure is the share of shows, "
     "with an interval, and half of alpha is spent on it. Verdicts need more data for it."
@@ -26,7 +30,7 @@ UNREWARDED = "Their mean may be anything that is possible; where one number is n
 NO_TIME = "The log has no times: nothing can be shown over time."
 
 
-def notes(log: Log, sums: LogSums, ungrouped: int) -> tuple[str, ...]:
+def notes(log: Log, sums: LogSums, ungrouped: int, arrived: int) -> tuple[str, ...]:
     """Return a sentence for each thing that a reader must know."""
     decisions = int(sums.pools.decisions.sum())
     missing = decisions - int(sums.rewards.sum())
@@ -34,7 +38,8 @@ def notes(log: Log, sums: LogSums, ungrouped: int) -> tuple[str, ...]:
     left_out = sums.rows - decisions
     said = (
         (left_out, f"{left_out:,} of {sums.rows:,} rows have a problem and take no part."),
-        ("candidates" not in log.columns, NO_CANDIDATES),
+        ("candidates" not in log.columns and not arrived, NO_CANDIDATES),
+        (arrived, ARRIVED.format(arrived)),
         (sums.exposure is None, NO_VECTORS),
         (sums.inverse is None, NO_PROPENSITIES),
         (sums.exposure is None and sums.inverse is not None, ONLY_PROPENSITIES),

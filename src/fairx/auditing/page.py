@@ -15,14 +15,16 @@ from fairx.pages import resource, template
 from fairx.pictures import inlined
 
 from . import figures
+from .comparing import Change, write_changes
 from .result import Audit
 from .tables import contents, guarantee, rows, write_csv, write_json
+from .words import lead
 
 MOST = 1000  # arms on the page; all are in the files
 CAPTIONS = {
     "exposure": "Exposure (dots) beside the fair share. With up to 50 arms: tick, the estimate; "
     "dark bar, the delta method, for one arm and one look; light bar, the always-valid box, which "
-    "alone decides the colour. With more: a dot for each arm, the dashed line is fair.",
+    "alone decides the bar; the colour is the verdict. With more: a dot for each arm, the dashed line is fair.",
     "over_time": "Sum over arms of the distance between the probabilities and the fair ones, on "
     "average in each stretch of time. Fair shares are those of the whole log.",
     "lorenz": "What the least shown arms have together. Inequality alone is not unfairness: the "
@@ -32,17 +34,29 @@ CAPTIONS = {
 }
 
 
-def write_audit(audit: Audit, directory: str | Path, about: Mapping[str, str]) -> Path:
-    """Write index.html, audit.json, audit.csv and the figures; return the path of the page."""
+def write_audit(
+    audit: Audit,
+    directory: str | Path,
+    about: Mapping[str, str],
+    changes: tuple[Change, ...] = (),
+) -> Path:
+    """Write index.html, audit.json, audit.csv and the figures; return the path of the page.
+
+    With `changes` since another log, also changes.csv.
+    """
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     write_json(audit, folder / "audit.json")
     write_csv(audit, folder / "audit.csv")
+    if changes:
+        write_changes(changes, folder / "changes.csv")
     chosen = sorted(rows(audit), key=lambda row: -abs(row["difference"]))
     script = resource(__package__, "sort.js")
     page = template(__package__).render(
         audit=audit,
         about=about,
+        lead=lead(audit),
+        changes=sorted(changes, key=lambda one: -abs(one.change - 1))[:MOST],
         floor=guarantee(audit),
         rows=chosen[:MOST],
         whole=contents(audit),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse import csgraph
 from scipy.special import chdtrc, ndtr
 
 from fairx.auditing.always_valid import always_valid
 from fairx.types import Vector
 
 from .result import SampleRatio
-from .shares import summed
+from .shares import Pools, summed
 from .sums import LogSums
 
 LEAST = 5.0  # expected shows for a cell of its own
@@ -41,9 +44,24 @@ def _by_probabilities(sums: LogSums, expected: Vector, alpha: float) -> SampleRa
     cells = [np.append(part[big], part[~big].sum()) for part in (sums.shows, expected)]
     shown, wanted = (part[cells[1] > 0] for part in cells)
     statistic = float(((shown - wanted) ** 2 / wanted).sum())
-    p_value = float(chdtrc(max(wanted.size - 1, 1), statistic))
+    freedom = wanted.size - _totals(sums.pools, big, expected > 0)
+    p_value = float(chdtrc(max(freedom, 1), statistic))
     named = tuple(sums.arms[i] for i in np.flatnonzero(outside))
     return SampleRatio("always-valid intervals; p-value by Pearson, one look", p_value, named)
+
+
+def _totals(pools: Pools, big: npt.NDArray[np.bool_], there: npt.NDArray[np.bool_]) -> int:
+    """Return how many totals of cells are as they must be: each is a degree of freedom less.
+
+    Arms that share no pool, not even by way of others, are decided among themselves. The cell of
+    arms that are rarely expected takes part in the total of all.
+    """
+    number = pools.decisions.size
+    nodes, ones = number + big.size, np.ones(pools.arm.size)
+    graph = sparse.coo_array((ones, (pools.pool, number + pools.arm)), shape=(nodes, nodes))
+    labels = csgraph.connected_components(graph, directed=False)[1][number:]
+    mixed = np.unique(labels[there & ~big])
+    return len(np.setdiff1d(labels[there], mixed)) + bool(mixed.size)
 
 
 def _by_propensities(sums: LogSums, inverse: Vector, alpha: float) -> SampleRatio:

@@ -47,7 +47,10 @@ def log_sums(tables: Prepared) -> LogSums:
     there, unread = tables.problems(), tables.log.unreadable()
     found = problems.counted(there["problem"], there["rows"]) | unread
     if not names:
-        raise ValueError(f"the log must have a valid row, but {log.source} has none: {found}")
+        remedy = problems.remedies(found)
+        raise ValueError(
+            f"the log must have a valid row, but {log.source} has none: {found}{remedy}"
+        )
     table = tables.by_arm()
     vectors = "probabilities" in log.columns
     known = vectors or "propensity" in log.columns

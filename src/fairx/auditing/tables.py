@@ -22,9 +22,11 @@ DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet takes these 
 
 def rows(audit: Audit) -> list[dict[str, Any]]:
     """Return everything about each arm, one mapping each."""
-    return [
+    found = [
         line._asdict() | arm._asdict() for line, arm in zip(audit.lines, audit.arms, strict=True)
     ]
+    besides = [one._asdict() for one in audit.beside] or [{}] * len(found)
+    return [row | beside for row, beside in zip(found, besides, strict=True)]
 
 
 def contents(audit: Audit) -> dict[str, Any]:
@@ -32,16 +34,24 @@ def contents(audit: Audit) -> dict[str, Any]:
     whole = audit._asdict() | {
         "version": VERSION,
         "arms": rows(audit),
-        "groups": [{"group": line.arm} | line._asdict() for line in audit.groups],
+        "groups": _groups(audit),
+        "courses": [course._asdict() for course in audit.courses],
         "over_time": [moment._asdict() for moment in audit.over_time],
         "sample_ratio": audit.sample_ratio._asdict(),
         "sensitivity": [one._asdict() for one in audit.sensitivity],
         "powers": POWERS,
         "lorenz": curves(audit),
     }
-    del whole["lines"]
+    for name in ("lines", "beside", "groups_beside"):
+        del whole[name]
     found: dict[str, Any] = _finite(whole)
     return found
+
+
+def _groups(audit: Audit) -> list[dict[str, Any]]:
+    besides = [one._asdict() for one in audit.groups_beside] or [{}] * len(audit.groups)
+    pairs = zip(audit.groups, besides, strict=True)
+    return [{"group": line.arm} | line._asdict() | beside for line, beside in pairs]
 
 
 def curves(audit: Audit) -> dict[str, list[float]]:

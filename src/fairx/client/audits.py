@@ -28,7 +28,40 @@ class Line(Struct, frozen=True):
     ratio_low: Number
     ratio_high: Number
     verdict: str
+    judged_by: str
+    box: str
+    shown_below: Number
+    shown_above: Number
+    fair_least: Number
+    fair_most: Number
     verdicts: tuple[str, ...]
+
+
+class Beside(Struct, frozen=True):
+    """What one arm had beside the others over what its rewards earn: see `fairx.auditing.Beside`."""
+
+    beside: Number
+    beside_low: Number
+    beside_high: Number
+    of_share: Number
+    of_share_low: Number
+    of_share_high: Number
+    beside_least: Number
+    beside_most: Number
+    accused: str
+    since: int | None
+    seen: bool
+
+
+class Course(Struct, frozen=True):
+    """One arm over time: see `fairx.auditing.Course`."""
+
+    arm: str | None
+    decisions: tuple[int, ...]
+    times: tuple[Number, ...]
+    beside: tuple[Number, ...]
+    low: tuple[Number, ...]
+    high: tuple[Number, ...]
 
 
 class ArmRewards(Struct, frozen=True):
@@ -83,17 +116,29 @@ class Audit(Struct, frozen=True):
     merit: str
     floor: float
     alpha: float
+    tolerance: float
     lowest_reward: Number
     highest_reward: Number
     rows: int
     decisions: int
     problems: dict[str, int]
     notes: tuple[str, ...]
+    by: str | None
+    judged_by: str
+    look: str
+    conditions: tuple[str, ...]
+    impossible: int | None
     lines: tuple[Line, ...]
     arms: tuple[ArmRewards, ...]  # in the order of the lines
+    beside: tuple[Beside, ...]  # in the same order, or none
     groups: tuple[Line, ...]
+    groups_beside: tuple[Beside, ...]
+    courses: tuple[Course, ...]
     fairness_regret_per_decision: Number
     regret_from: str
+    regret_low: Number
+    regret_high: Number
+    regret_floor: Number
     over_time: tuple[Moment, ...]
     dated: bool
     distance: Number

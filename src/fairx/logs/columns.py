@@ -25,6 +25,8 @@ COLUMNS = {
     "place": "the place on a page, from 1 on; a decision then has a row for each place",
     "weight": "how much that place is seen",
     "exposures": "those of all candidates, in the same order: the expected weight of the place of each",
+    "unit": "who was shown it: a user, whose decisions may be alike",
+    "stratum": "the part of the log in which means do not vary: a place, a kind of reader",
 }
 OF_PLACES = ("weight", "exposures")  # read where there is a place: other logs may mean other things
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
@@ -106,13 +108,15 @@ def selection(found: Mapping[str, str], types: Mapping[str, str]) -> str:
         "propensity": _number,
         "probabilities": lambda name, kind: _listed(name, "DOUBLE[]", kind),
         "context": lambda name, kind: _listed(name, "DOUBLE[]", kind),
-        "reward": _number,
+        "reward": _reward,
         "reward_time": _time,
         "policy": as_text,
         "version": as_text,
         "place": _number,
         "weight": _number,
         "exposures": lambda name, kind: _listed(name, "DOUBLE[]", kind),
+        "unit": as_text,
+        "stratum": as_text,
     }
     lists = dict.fromkeys(("probabilities", "context", "exposures"), "DOUBLE[]")
     empty = lists | {"candidates": f"{arm}[]"}
@@ -145,10 +149,22 @@ def _number(name: str, kind: str) -> str:
     return f"CASE WHEN {text} IS NOT NULL THEN coalesce(TRY_CAST({text} AS DOUBLE), 'nan') END"
 
 
+def _reward(name: str, kind: str) -> str:
+    """Return a number, or 1 and 0 for true and false."""
+    if kind not in TEXT:
+        return f"{name}::DOUBLE"
+    text = as_text(name, kind)
+    said = (
+        f"TRY_CAST({text} AS DOUBLE), CASE lower({text}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
+    )
+    return f"CASE WHEN {text} IS NOT NULL THEN coalesce({said}, 'nan') END"
+
+
 def _time(name: str, kind: str) -> str:
     """Return seconds since 1970 for dates (UTC where they do not say), numbers as they are."""
     if kind.startswith(("TIMESTAMP", "DATE")):
-        return f"epoch({name})::DOUBLE"
+        exact = f"{name}::TIMESTAMPTZ" if kind == "TIMESTAMPTZ_NS" else name
+        return f"epoch({exact})::DOUBLE"
     if kind not in TEXT:
         return f"{name}::DOUBLE"
     text = as_text(name, kind)

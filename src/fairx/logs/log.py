@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
@@ -17,7 +17,8 @@ class Log(NamedTuple):
 
     `query` runs SQL over `valid`, the rows without problems, and `checked`, all of them with their
     `problem`. Both have the columns of `COLUMNS` and `pool`, the number of the set of candidates;
-    where candidates were logged, the table `pools` has the sorted `arms` of each `pool`.
+    where candidates were logged, also `listing`, the number of their list in its order, and the table
+    `pools` has the sorted `arms` of each `pool`.
     """
 
     connection: Any
@@ -25,11 +26,28 @@ class Log(NamedTuple):
     columns: Mapping[str, str]  # those that the log has, and what it calls them
     kind: str  # parquet, csv, json or table
     dated: bool  # whether times are seconds since 1970
+    others: tuple[str, ...] = ()  # columns that are none of ours
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> dict[str, npt.NDArray[Any]]:
         """Return the columns that a query over `valid` or `checked` yields, as arrays."""
         found: dict[str, npt.NDArray[Any]] = self.connection.execute(sql, list(values)).fetchnumpy()
         return found
+
+    def batches(self, sql: str, size: int) -> Iterator[Any]:
+        """Go through what a query yields as batches of Arrow, in the order of the rows."""
+        self.query("SELECT 1 AS done")  # ends what was read in part: DuckDB has one open at a time
+        threads = self.query("SELECT current_setting('threads') AS number")["number"][0]
+        tables = self.query("SELECT table_name AS name FROM duckdb_tables()")["name"].tolist()
+        joined = {"listed", "repeated", "firsts", "again", "bad", "broken"} & set(tables)
+        try:
+            # Rows that are looked up in a table come out of order where threads share them.
+            self.connection.execute(f"SET threads = {1 if joined else threads}")
+            asked = self.connection.sql(sql)
+            reader = getattr(asked, "to_arrow_reader", None) or asked.fetch_record_batch
+            with reader(size) as stream:
+                yield from stream
+        finally:
+            self.connection.execute(f"SET threads = {threads}")
 
     def in_order(self, names: Sequence[str]) -> Any:
         """Return columns of the valid rows in the order of time, as a table that speaks Arrow."""

@@ -13,6 +13,11 @@ EACH = 1e-4 + 1e-9
 SUM = 1e-3 + 1e-9
 LISTED = "probabilities[list_position(candidates, arm)]"
 UNREADABLE = "unreadable line"
+REMEDIES = {
+    "reward not finite": "a reward is a number with a point (0.5, not 0,5), true or false",
+    "missing or invalid time": "a time is a number, or a date with the year first (2026-12-31 10:00)",
+    UNREADABLE: "lines are in UTF-8 (iconv -f latin1 -t utf-8), with as many columns as the first",
+}
 
 
 class Kind(NamedTuple):
@@ -111,6 +116,17 @@ def names(bits: int) -> list[str]:
     ['missing arm', 'reward not finite']
     """
     return [kind.name for bit, kind in enumerate(ALL) if bits >> bit & 1]
+
+
+def remedies(found: Collection[str]) -> str:
+    """Return what helps against the kinds of problems that were found.
+
+    Examples
+    --------
+    >>> remedies(["missing arm", "missing or invalid time"])
+    ': a time is a number, or a date with the year first (2026-12-31 10:00)'
+    """
+    return "".join(f": {REMEDIES[name]}" for name in found if name in REMEDIES)
 
 
 def counted(masks: Indices, rows: Indices) -> dict[str, int]:

@@ -11,7 +11,7 @@ from fairx import rules
 from . import problems, slates
 from .columns import TEXT, as_text, named, present, quoted, selection
 from .log import Log
-from .sources import Source, connect, opened
+from .sources import Source, connect, opened, readable
 
 DENSE = 1_000_000_000  # decision numbers that spread no further are counted in a bit each
 # Joined by the lists themselves: their hashes collide, hash([0, 1, 3]) = hash([1, 3]).
@@ -22,7 +22,9 @@ SELECT candidates, list_sort(candidates) AS arms,
 FROM rows WHERE candidates IS NOT NULL GROUP BY candidates;
 CREATE TEMP TABLE pools AS
 SELECT arms, row_number() OVER (ORDER BY arms) - 1 AS pool FROM orders GROUP BY arms;
-CREATE TEMP TABLE listed AS SELECT candidates, pool, repeats FROM orders JOIN pools USING (arms)
+CREATE TEMP TABLE listed AS
+SELECT candidates, pool, repeats, row_number() OVER () - 1 AS listing
+FROM orders JOIN pools USING (arms)
 """
 TWICE = """
 CREATE TEMP TABLE twice AS
@@ -72,10 +74,7 @@ def read(
     rules.count("threads", 1 if threads is None else threads)
     connection = connect(memory, threads)
     source = opened(connection, log)
-    types = {
-        name: str(kind)
-        for name, kind, *_ in connection.execute(f"DESCRIBE {source.sql}").fetchall()
-    }
+    types = _types(connection, source)
     found = present(mapping, types)
     derived = "probabilities" in found and "propensity" not in found
     known = f"REPLACE ({problems.LISTED} AS propensity)" if derived else ""
@@ -85,12 +84,19 @@ def read(
         f"{selection(found, types)} FROM ({source.sql}))"
     )
     _view(connection, set(found) | ({"chance"} if derived or "propensity" in found else set()))
-    made = Log(
-        connection, source.name, found, source.kind, _dated(connection, found, types, source)
-    )
+    others = tuple(name for name in types if name not in found.values())
+    dated = _dated(connection, found, types, source)
+    made = Log(connection, source.name, found, source.kind, dated, others)
     if strict:
         _refuse(made)
     return made
+
+
+def _types(connection: Any, source: Source) -> dict[str, str]:
+    """Return the columns and their types."""
+    with readable(source.name):
+        found = connection.execute(f"DESCRIBE {source.sql}").fetchall()
+    return {name: str(kind) for name, kind, *_ in found}
 
 
 def _view(connection: Any, there: set[str]) -> None:
@@ -98,7 +104,7 @@ def _view(connection: Any, there: set[str]) -> None:
     joins, extra = "", ["0::BIGINT AS pool"]
     if "candidates" in there:
         connection.execute(POOLS)
-        joins, extra = "LEFT JOIN listed USING (candidates)", ["pool", "repeats"]
+        joins, extra = "LEFT JOIN listed USING (candidates)", ["pool", "repeats", "listing"]
     if {"decision", "place"} <= there:
         slates.view(connection, there, joins, extra)
         return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +46,20 @@ def connect(memory: str, threads: int | None) -> Any:
     connection = duckdb.connect(config=settings)
     connection.execute("SET TimeZone = 'UTC'")
     return connection
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Refuse a file that cannot be read to its end by its name, not by DuckDB's."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.IOException as error:
+        said = str(error).splitlines()[0].removeprefix("IO Error: ")
+        raise ValueError(
+            f"{name} must be readable to its end, not: {said}: copy it anew"
+        ) from error
 
 
 def opened(connection: Any, log: Any) -> Source:
@@ -88,8 +104,12 @@ def _reading(connection: Any, kind: str, files: list[Path]) -> str:
         return f"SELECT * FROM read_parquet([{paths}]{several})"
     if kind == "csv":
         # Values stay texts, since 007 is not 7; lines that are too short or long are counted.
+        # They cannot be where one reading joins files by the names of their columns: each has its own.
         options = "header = true, all_varchar = true, store_rejects = true"
-        return f"SELECT * FROM read_csv([{paths}], {options}{several})"
+        each = (_literal(_globbed(str(file))) for file in files)
+        return " UNION ALL BY NAME ".join(
+            f"SELECT * FROM read_csv({one}, {options})" for one in each
+        )
     options = "format = 'newline_delimited', ignore_errors = true"
     described = f"DESCRIBE SELECT * FROM read_json([{paths}], {options}{several})"
     names = [row[0] for row in connection.execute(described).fetchall()]

@@ -36,7 +36,7 @@ class Judged(NamedTuple):
         if self.audit is None:
             return None
         counts = Counter(line.verdict for line in self.audit.lines)
-        return {kind: counts[kind] for kind in ("under", "over", "unclear")}
+        return {kind: counts[kind] for kind in ("under", "over", "fair", "unclear")}
 
 
 class Candidacies(NamedTuple):

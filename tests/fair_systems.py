@@ -1,0 +1,175 @@
+"""Systems that are fair at every decision while the world moves, and unfair ones that hide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairx.auditing.implied import Decisions
+from fairx.types import Indices, Matrix, Vector
+
+Merits = Callable[[Any], Any]  # of means, up to a factor
+Maker = Callable[[np.random.Generator, int], tuple[Matrix, Matrix]]  # chances and means
+
+
+class Played(NamedTuple):
+    """Decisions in their order: the chances of all arms (0 where not on offer), and what came."""
+
+    chances: Matrix
+    arms: Indices
+    rewards: Vector
+
+
+def exponential(steepness: float) -> Merits:
+    return lambda means: np.exp(steepness * (means - 1))
+
+
+def shifted(offset: float) -> Merits:
+    return lambda means: means + offset
+
+
+def fair(merits: Merits, means: Any) -> Any:
+    found = merits(means)
+    return found / found.sum(axis=-1, keepdims=True)
+
+
+def played(
+    rng: np.random.Generator, chances: Matrix, means: Matrix, deviation: float | None = None
+) -> Played:
+    """Draw arms and rewards: of a coin, or normal ones cut to 0..1."""
+    drawn = (rng.random(len(chances))[:, None] > np.cumsum(chances, axis=1)).sum(axis=1)
+    arms = np.minimum(drawn, chances.shape[1] - 1)
+    mean = means[np.arange(len(arms)), arms]
+    if deviation is None:
+        return Played(chances, arms, (rng.random(arms.size) < mean).astype(float))
+    noise = deviation * rng.standard_normal(arms.size)
+    return Played(chances, arms, np.clip(mean + noise, 0, 1))
+
+
+def decisions(some: Played) -> Decisions:
+    """Return what was played as the audit takes it."""
+    offered = some.chances > 0
+    _, arms = np.nonzero(offered)
+    sizes = offered.sum(axis=1)
+    starts = np.cumsum(sizes) - sizes
+    before = np.cumsum(offered, axis=1)[np.arange(len(sizes)), some.arms] - 1
+    return Decisions(some.rewards, starts, starts + before, arms, some.chances[offered])
+
+
+def steady(arms: int, merits: Merits) -> Maker:
+    def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
+        means = np.broadcast_to(rng.uniform(0.2, 0.8, arms), (rounds, arms))
+        return fair(merits, means), means
+
+    return make
+
+
+def daily(merits: Merits, swing: float = 0.4) -> Maker:
+    """One arm whose mean goes up and down by the hour, beside one that stays."""
+
+    def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
+        hour = 2 * np.pi * np.arange(rounds) / 1000 + rng.uniform(0, 6)
+        means = np.column_stack([0.5 + swing * np.sin(hour), np.full(rounds, 0.5)])
+        return fair(merits, means), means
+
+    return make
+
+
+def contexts(merits: Merits) -> Maker:
+    """Two kinds of readers with tastes of their own, who are told apart."""
+
+    def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
+        first = rng.random(rounds) < 0.5
+        means = np.where(first[:, None], [0.8, 0.2], [0.2, 0.5])
+        return fair(merits, means), means
+
+    return make
+
+
+def walking(arms: int, merits: Merits) -> Maker:
+    """Means that walk at random, and jump at times."""
+
+    def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
+        steps = rng.normal(0, 0.02, (rounds, arms)) * (rng.random((rounds, 1)) < 0.3)
+        steps += rng.normal(0, 0.5, (rounds, arms)) * (rng.random((rounds, 1)) < 0.001)
+        means = 0.5 + 0.45 * np.sin(rng.uniform(0, 6, arms) + np.cumsum(steps, axis=0))
+        return fair(merits, means), means
+
+    return make
+
+
+def waves(arms: int, merits: Merits) -> Maker:
+    def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
+        phase = np.arange(arms) * rng.uniform(0, 6)
+        means = 0.5 + 0.45 * np.sin(2 * np.pi * np.arange(rounds)[:, None] / 400 + phase)
+        return fair(merits, means), means
+
+    return make
+
+
+def pools(arms: int, merits: Merits) -> Maker:
+    """Candidates that change, two of which are always there."""
+
+    def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
+        means = np.broadcast_to(rng.uniform(0.2, 0.8, arms), (rounds, arms))
+        offered = rng.random((rounds, arms)) < 0.4
+        offered[:, :2] = True
+        merit = merits(means) * offered
+        return merit / merit.sum(axis=1, keepdims=True), means
+
+    return make
+
+
+def floored(arms: int, merits: Merits, floor: float) -> Maker:
+    def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
+        chances, means = waves(arms, merits)(rng, rounds)
+        return floor + (1 - arms * floor) * chances, means
+
+    return make
+
+
+def cut(maker: Maker, arm: int, share: float) -> Maker:
+    """One arm has a part of its share; what it lacks the others have in proportion."""
+
+    def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
+        chances, means = maker(rng, rounds)
+        own = chances[:, [arm]]
+        found = chances * (1 - share * own) / (1 - own)
+        found[:, arm] = share * own[:, 0]
+        return found, means
+
+    return make
+
+
+def spaced(arms: int, merits: Merits) -> Maker:
+    """Means from .3 to .7 that stay."""
+
+    def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
+        means = np.broadcast_to(np.linspace(0.3, 0.7, arms), (rounds, arms))
+        return fair(merits, means), means
+
+    return make
+
+
+def learning(
+    rng: np.random.Generator, runs: int, rounds: int, arms: int, merits: Merits
+) -> list[Played]:
+    """Let FairX-TS learn, several runs at once: it is fair for means drawn from what it believes."""
+    means = rng.uniform(0.2, 0.8, (runs, arms))
+    counts, sums = np.zeros((runs, arms)), np.zeros((runs, arms))
+    every, each = np.arange(runs), []
+    for _ in range(rounds):
+        believed = (sums + 0.5) / (counts + 1)
+        drawn = believed + 0.5 * rng.standard_normal((runs, arms)) / np.sqrt(counts + 1)
+        chances = fair(merits, np.clip(drawn, 0, 1))
+        shown = np.minimum(
+            (rng.random(runs)[:, None] > chances.cumsum(axis=1)).sum(axis=1), arms - 1
+        )
+        rewards = (rng.random(runs) < means[every, shown]).astype(float)
+        counts[every, shown] += 1
+        sums[every, shown] += rewards
+        each.append((chances, shown, rewards))
+    whole = [np.array(part) for part in zip(*each, strict=True)]
+    return [Played(*(part[:, run] for part in whole)) for run in range(runs)]
