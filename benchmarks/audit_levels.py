@@ -2,6 +2,7 @@
 
 python benchmarks/audit_levels.py levels [RUNS]   # fair at every decision, 25 looks, nominal 5 %
 python benchmarks/audit_levels.py box [RUNS]      # the same by the box, where means stay
+python benchmarks/audit_levels.py slates [RUNS]   # fair pages of six or eight arms on three places
 python benchmarks/audit_levels.py late [RUNS]     # an arm that enters half-way, no candidates logged
 python benchmarks/audit_levels.py hidden [RUNS]   # unfair ones, hidden in contexts, in time, behind drift
 python benchmarks/audit_levels.py broken [RUNS]   # fair logs that break a condition
@@ -34,12 +35,14 @@ from fairx.auditing import audit
 from fairx.auditing.beside import Trial, besides, trial
 from fairx.auditing.beside import once as at_once
 from fairx.auditing.chosen import Shown, nothing_shown
-from fairx.auditing.decisions import part
-from fairx.auditing.implied import Decisions, Family
+from fairx.auditing.decisions import Look, part
+from fairx.auditing.implied import Decisions, Family, family
 from fairx.auditing.lines import lines
 from fairx.auditing.merits import estimated
-from fairx.auditing.once import Look
+from fairx.auditing.once import Look as Declared
 from fairx.auditing.shares import Pools
+from fairx.auditing.slates.pages import Slates
+from fairx.auditing.slates.running import SlateJudge, no_slates
 from fairx.auditing.wealth import Running, nothing
 
 EXP4, EXP10 = Family(4.0, 0.0, 1.0, 0.0), Family(10.0, 0.0, 1.0, 0.0)
@@ -201,6 +204,56 @@ def _boxed(arms: int, merit: Any, exact: bool, runs: int) -> float:
     return accused / runs
 
 
+PAGES: dict[str, tuple[int, float, Any, Any, bool, float]] = {
+    "8 arms, exp2, no cap binds": (8, 0.1, [1, 0.6, 0.5], Exponential(2), False, 0.0),
+    "the same, clicks": (8, 0.1, [1, 0.6, 0.5], Exponential(2), True, 0.0),
+    "6 arms, exp4, caps bind": (6, 0.45, [1, 0.5, 0.25], Exponential(4), False, 0.0),
+    "the same, clicks ": (6, 0.45, [1, 0.5, 0.25], Exponential(4), True, 0.0),
+    "6 arms, exp4, places alike": (6, 0.45, [1, 1, 1], Exponential(4), False, 0.0),
+    "6 arms, mean + .1": (6, 0.45, [1, 0.5, 0.25], Affine(1, 0.1), False, 0.0),
+    "unfair: 8 arms, exp2, one at half": (8, 0.1, [1, 0.6, 0.5], Exponential(2), False, np.log(2) / 2),
+    "unfair: 6 arms, exp4, caps bind, one at half": (
+        6, 0.45, [1, 0.5, 0.25], Exponential(4), False, np.log(2) / 4),
+}  # fmt: skip
+
+
+def slates(runs: str = "400") -> None:
+    """Judge pages of three places, 800 in all, while means go up and down in waves."""
+    for name, settings in PAGES.items():
+        row("slates", name, runs, partial(_paged, settings, int(runs)))
+
+
+def _paged(settings: tuple[int, float, Any, Any, bool, float], runs: int) -> float:
+    """Return how many runs have an accused arm at any of 25 looks: the first, where it lacks something."""
+    arms, height, weights, merit, clicks, lacks = settings
+    form, rng, accused = family(merit, (0.0, 1.0), 0.0), np.random.default_rng(7), 0
+    assert form is not None
+    judge = SlateJudge(form, 0.0, 1.0, np.zeros(arms, np.int64), 0, clicks)
+    for _ in range(runs):
+        phase = np.arange(arms) * rng.uniform(0, 6)
+        means = 0.5 + height * np.sin(2 * np.pi * np.arange(800)[:, None] / 400 + phase)
+        some = systems.paged(rng, means, weights, merit, lacks, clicks)
+        accused += _page_accused(some, judge, slice(0, 1) if lacks else slice(None))
+    return accused / runs
+
+
+def _page_accused(some: Slates, judge: SlateJudge, arms: slice) -> bool:
+    number = judge.groups.size
+    found, done, test = (
+        Look(no_slates(number, 3), None, 0.0),
+        0,
+        Trial(judge.merit, 0.05 / 2 / number),
+    )
+    for look in _looks(800, 25):
+        while done < look:
+            last = min(done + max(16, done // 16), look)
+            found, done = judge.add(found, some.part(done, last), 0.0), last
+        judged = besides([found.arms.evidence()], test)
+        if any(one.accused != "unclear" for one in judged[arms]):
+            return True
+    return False
+
+
 def late(runs: str = "400") -> None:
     """Judge three arms of equal merit, the third from half-way, by the whole audit."""
     for known in ("propensities", "nothing but shows"):
@@ -301,12 +354,13 @@ def _spoiled(spoil: Callable[[np.random.Generator, Played], Played], runs: int) 
 
 
 def _by_user(rng: np.random.Generator, some: Played) -> Played:
-    return Played(*(np.repeat(part[:250], 40, axis=0) for part in some))
+    user = np.repeat(np.arange(250), 40)
+    return Played(some.chances[user], some.arms[user], some.rewards[user])
 
 
 def _first_of_user(rng: np.random.Generator, some: Played) -> Played:
     """Return what `--unit` leaves of them: tests compare the two."""
-    return Played(*(part[::40] for part in _by_user(rng, some)))
+    return Played(some.chances[:250], some.arms[:250], some.rewards[:250])
 
 
 def _lost(rng: np.random.Generator, some: Played) -> Played:
@@ -363,7 +417,7 @@ def _once_rates(make: Plays, merit: Family, runs: int) -> dict[str, float]:
         arms = one.chances.shape[1]
         (found,) = running(systems.decisions(one), arms, merit, [ROUNDS])
         for correction in accused:
-            look = Look(True, correction)
+            look = Declared(True, correction)
             test = at_once(found.evidence(), trial(merit, 0.05, arms), 0.05, look)
             judged = besides([found.evidence()], test)
             accused[correction] += any(one.accused != "unclear" for one in judged)
@@ -402,7 +456,7 @@ def power(only: str = "") -> None:
 
 if __name__ == "__main__":
     COMMANDS: dict[str, Callable[..., None]] = {
-        "levels": levels, "box": box, "late": late, "hidden": hidden, "broken": broken,
+        "levels": levels, "box": box, "slates": slates, "late": late, "hidden": hidden, "broken": broken,
         "weak": weak, "once": once, "strata": strata, "power": power,
     }  # fmt: skip
     COMMANDS[sys.argv[1]](*sys.argv[2:])

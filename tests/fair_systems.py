@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairx import fair_exposure
 from fairx.auditing.implied import Decisions
+from fairx.auditing.slates.pages import Slates
+from fairx.slates import draw_slate
 from fairx.types import Indices, Matrix, Vector
 
 Merits = Callable[[Any], Any]  # of means, up to a factor
@@ -160,7 +163,7 @@ def cut(maker: Maker, arm: int, share: Any) -> Maker:
 
     def make(rng: np.random.Generator, rounds: int) -> tuple[Matrix, Matrix]:
         chances, means = maker(rng, rounds)
-        part = share(chances, means)[:, None] if callable(share) else share
+        part = np.reshape(share(chances, means) if callable(share) else share, (-1, 1))
         own = chances[:, [arm]]
         found = chances * (1 - part * own) / (1 - own)
         found[:, [arm]] = part * own
@@ -206,7 +209,8 @@ def answering(
     to have much, so that sums stay where they are largest. "bored": an arm that was shown is worth
     less, and recovers. "delayed": a mean follows the reward of fifty decisions ago.
     """
-    every, each = np.arange(runs), []
+    every = np.arange(runs)
+    each: list[tuple[Matrix, Indices, Vector]] = []
     means, gone = np.full((runs, 2), 0.5), np.zeros(runs)
     for now in range(rounds):
         chances = fair(merits, means)
@@ -221,15 +225,15 @@ def answering(
             means = means + 0.02 * (0.8 - means)
             means[every, shown] *= 0.9
         elif now >= 50:
-            before = each[now - 50]
+            _, before, came = each[now - 50]
             means = np.full((runs, 2), 0.5)
-            means[every, before[1]] = 0.2 + 0.6 * before[2]
+            means[every, before] = 0.2 + 0.6 * came
     return _runs(each)
 
 
 def _drawn(rng: np.random.Generator, chances: Matrix, means: Matrix) -> tuple[Indices, Vector]:
     """Return the arm that each run shows, and the reward of a coin."""
-    runs, arms = chances.shape
+    runs, arms = len(chances), chances.shape[1]
     drawn = (rng.random(runs)[:, None] > chances.cumsum(axis=1)).sum(axis=1)
     shown = np.minimum(drawn, arms - 1)
     return shown, (rng.random(runs) < means[np.arange(runs), shown]).astype(float)
@@ -238,3 +242,24 @@ def _drawn(rng: np.random.Generator, chances: Matrix, means: Matrix) -> tuple[In
 def _runs(each: list[tuple[Matrix, Indices, Vector]]) -> list[Played]:
     whole = [np.array(part) for part in zip(*each, strict=True)]
     return [Played(*(part[:, run] for part in whole)) for run in range(whole[1].shape[1])]
+
+
+def paged(
+    rng: np.random.Generator, means: Matrix, weights: Any, merit: Any, lacks: float = 0.0,
+    clicks: bool = False,
+) -> Slates:  # fmt: skip
+    """Fill pages that are fair to these means; the first arm is taken to be worth less by `lacks`.
+
+    A click is a reward where a place was looked at, which its weight is the chance of.
+    """
+    (rounds, arms), weights = means.shape, np.asarray(weights, float)
+    seen = means - lacks * (np.arange(arms) == 0)
+    exposures = np.array([fair_exposure(merit, row, weights) for row in seen])
+    shown = np.array([draw_slate(row, weights, rng).arms for row in exposures])
+    mean = np.take_along_axis(means, shown, axis=1) * (weights if clicks else 1.0)
+    rewards = (rng.random(shown.shape) < mean).astype(float)
+    rows = np.arange(rounds)
+    return Slates(
+        rows * arms, np.tile(np.arange(arms), rounds), exposures.ravel(), rows * weights.size,
+        (shown + rows[:, None] * arms).ravel(), np.tile(weights, rounds), rewards.ravel(),
+    )  # fmt: skip

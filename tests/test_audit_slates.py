@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairx import Exponential, fair_exposure, logs
-from fairx.auditing import audit
+from fairx import Exponential, fair_exposure
 from fairx.auditing.always_valid import Intervals
 from fairx.auditing.slates import audit_slates
 from fairx.auditing.slates.shares import PageKind, exposure_box, exposures_of
@@ -127,8 +125,3 @@ def test_refusals(fair: pd.DataFrame, change: dict[str, Any], message: str) -> N
     table = fair[:30].drop(columns=change.get("columns", [])).assign(**given)
     with pytest.raises(ValueError, match=message):
         audit_slates(table, MERIT)
-
-
-def test_other_audits_refuse_slates(fair: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"not slates \(its column 'place'\): use fairx.auditing"):
-        audit(logs.read(fair), MERIT)

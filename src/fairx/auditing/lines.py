@@ -27,7 +27,7 @@ def lines(
     exposure, known = _exposure(sums, groups, len(names), alpha)
     shares = fair_shares(sums.pools, merits.logs)
     fair = summed(groups, shares, len(names))
-    boxes = [share_box(sums.pools, _raised(merits.log_box, p), groups) for p in POWERS]
+    boxes = [share_box(sums.pools, raised(merits.log_box, p), groups) for p in POWERS]
     box = boxes[ITSELF]
     with np.errstate(divide="ignore", invalid="ignore"):  # shares below the smallest number
         ratios = (exposure / fair, known.low / box.high, known.high / box.low)
@@ -38,7 +38,7 @@ def lines(
         *(np.nan_to_num(ratio, nan=1.0) for ratio in ratios),
     )
     table = zip(names, *(column.tolist() for column in columns), strict=True)
-    verdicts = list(zip(*(_verdicts(known, each) for each in boxes), strict=True))
+    verdicts = list(zip(*(side_of(known, each) for each in boxes), strict=True))
     bounds: Any = [(None, None)] * len(names)
     if merits.log_bounds is not None:
         wide = share_box(sums.pools, merits.log_bounds, groups)
@@ -76,7 +76,7 @@ def _exposure(
     return shows / decisions, always_valid(shows, np.full(number, decisions), alpha)
 
 
-def _verdicts(exposure: Intervals, fair: Intervals) -> list[str]:
+def side_of(exposure: Intervals, fair: Intervals) -> list[str]:
     """Say on which side of all fair shares all of the exposure is."""
     under = exposure.high < fair.low - ROUNDING
     over = exposure.low > fair.high + ROUNDING
@@ -84,5 +84,6 @@ def _verdicts(exposure: Intervals, fair: Intervals) -> list[str]:
     return found
 
 
-def _raised(logs: Intervals, power: float) -> Intervals:
+def raised(logs: Intervals, power: float) -> Intervals:
+    """Return the box of merits to a power."""
     return Intervals(power * logs.low, power * logs.high)
