@@ -16,6 +16,7 @@ from .result import Audit
 
 if TYPE_CHECKING:
     from .judging import Question
+    from .ratings import Ratings
 
 
 def audit(
@@ -101,7 +102,6 @@ def audit(
     try:
         from .judging import Question
         from .once import declared
-        from .ratings import Ratings
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
     reward_range = renamed("rewards", rewards, "reward_range", reward_range)
@@ -115,7 +115,7 @@ def audit(
     check_conditions(merit, low, high)
     if not merit.log(high) < 700:
         raise rules.InvalidValue("merit", f"be below 1e300, but {merit} is not at mean {high:g}")
-    known = Ratings(ratings) if ratings else None
+    known = _known(ratings)
     question = Question(merit, groups or {}, alpha, (low, high), by, tolerance, looked, known)
     return _audited(
         log if isinstance(log, Log) else read(log, columns), question, floor, late, arms, feedback
@@ -151,6 +151,14 @@ def _audited(
             "give their range as reward_range=(low, high) or --reward-range LOW HIGH",
         )
     return judged(tables, sums._replace(pools=floored(sums.pools, floor)), question)
+
+
+def _known(ratings: Mapping[Any, float] | bool) -> Ratings | None:
+    if not ratings:
+        return None
+    from .ratings import Ratings
+
+    return Ratings(ratings)
 
 
 def _of_slates(found: Log, question: Question, feedback: str) -> Audit:

@@ -154,9 +154,8 @@ def pseudo_rewards(
     counter, beside = shares * (1 - shares) / bound, np.zeros(row.size)
     if not merit.steepness:
         beside = (1 - shown) * shares / bound
-        lacked = (guess * directions[some.chosen])[
-            row
-        ]  # by an arm that should have twice its merit
+        # What an arm lacks that should have twice its merit.
+        lacked = (guess * directions[some.chosen])[row]
         counter = shown * (1 - shares) * lacked / bound - beside * implied[row]
     slope, closed = (shown - shares) / bound, impossible(some.chances, some.starts, merit)
     return PseudoRewards(entries, slope, counter, beside, implied, average, closed)

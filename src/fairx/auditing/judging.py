@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,11 @@ from fairx.merit import Merit
 from fairx.types import Indices
 
 from .asking import Asked, asked, returning_of
-from .grouping import NO_GROUP, grouped
-from .lines import lines, sensitivity
+from .lines import NO_GROUP, grouped, lines, sensitivity
 from .merits import Merits, described, estimated
-from .notes import notes
 from .once import COVERS, Look
 from .once import boxed as boxed_once
 from .prepared import Prepared
-from .ratings import Ratings, rated
 from .regret import Noise, noise, regret
 from .result import Audit, Line, Sensitivity
 from .sample_ratio import sample_ratio
@@ -27,6 +24,10 @@ from .shares import gini
 from .speaking import BOX, CONDITIONS, RATINGS, Spoken, decided, spoken
 from .strata import stratified
 from .sums import LogSums
+from .words import notes
+
+if TYPE_CHECKING:
+    from .ratings import Ratings
 
 
 class Question(NamedTuple):
@@ -105,10 +106,12 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
         look=look.words,
         conditions=(*CONDITIONS[said.by], *(COVERS if look.once else ())),
         impossible=said.impossible,
-        lines=rated(found, tolerance) if ratings else decided(found, said.arms, said, tolerance),
+        lines=ratings.judged(found, tolerance)
+        if ratings
+        else decided(found, said.arms, said, tolerance),
         arms=arms,
         beside=said.arms,
-        groups=rated(of_groups, tolerance)
+        groups=ratings.judged(of_groups, tolerance)
         if ratings
         else decided(of_groups, said.groups, said, tolerance),
         groups_beside=said.groups,
@@ -125,6 +128,9 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
         gini_fair_share=gini(fair),
         sample_ratio=sample_ratio(sums, alpha),
         sensitivity=sensitive,
+        columns=dict(log.columns),
+        start=sums.start if "time" in log.columns else None,
+        stop=sums.stop if "time" in log.columns else None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .sums import LogSums
 POWERS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)  # of the merit: 0 makes all arms equal
 ITSELF = POWERS.index(1.0)
 ROUNDING = 1e-9
+NO_GROUP = "(no group)"
 
 
 def lines(
@@ -87,3 +89,20 @@ def side_of(exposure: Intervals, fair: Intervals) -> list[str]:
 def raised(logs: Intervals, power: float) -> Intervals:
     """Return the box of merits to a power."""
     return Intervals(power * logs.low, power * logs.high)
+
+
+def grouped(arms: list[Any], groups: Mapping[Any, str]) -> tuple[list[str | None], list[str]]:
+    """Return the group of each arm, and all groups; arms are matched by what they read as.
+
+    Examples
+    --------
+    >>> grouped([1, 2], {"1": "first"})
+    (['first', '(no group)'], ['(no group)', 'first'])
+    """
+    named = {str(arm): str(group) for arm, group in groups.items()}
+    there = {str(arm) for arm in arms}
+    if groups and there.isdisjoint(named):
+        first = next(iter(named))
+        raise ValueError(f"groups must name arms of the log, not {first!r}: none of them is there")
+    group_of = [named.get(str(arm), NO_GROUP) if groups else None for arm in arms]
+    return group_of, sorted({group for group in group_of if group is not None})

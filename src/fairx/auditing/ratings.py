@@ -45,6 +45,16 @@ class Ratings(NamedTuple):
         number = int((spread > 1e-9 * np.maximum(1.0, sums.squares / counts)).sum())
         return [VARY.format(number=number)] if number else []
 
+    def judged(self, lines: tuple[Line, ...], tolerance: float) -> tuple[Line, ...]:
+        """Return the lines with their verdicts: what is known is fair where it is near enough."""
+        return tuple(
+            line._replace(
+                verdict=fair_within((line.ratio_low, line.ratio_high), tolerance, line.box),
+                judged_by=RATINGS,
+            )
+            for line in lines
+        )
+
     def _of(self, sums: LogSums) -> Vector:
         if isinstance(self.given, Mapping):
             named = {str(arm): float(rating) for arm, rating in self.given.items()}
@@ -58,14 +68,3 @@ class Ratings(NamedTuple):
                 "ratings", f"have a number for each arm, but {lost[0]!r} has none"
             )
         return np.array(found)
-
-
-def rated(lines: tuple[Line, ...], tolerance: float) -> tuple[Line, ...]:
-    """Return the lines with their verdicts: what is known exactly is fair where it is near enough."""
-    return tuple(
-        line._replace(
-            verdict=fair_within((line.ratio_low, line.ratio_high), tolerance, line.box),
-            judged_by=RATINGS,
-        )
-        for line in lines
-    )

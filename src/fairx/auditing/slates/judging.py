@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.auditing.grouping import grouped
+from fairx.auditing.lines import grouped
 from fairx.auditing.merits import Merits, estimated
 from fairx.auditing.result import Line
 from fairx.auditing.speaking import Spoken, decided

@@ -7,8 +7,7 @@ from collections import Counter
 import numpy as np
 
 from fairx.auditing.asking import Asked, asked, returning_of
-from fairx.auditing.grouping import NO_GROUP
-from fairx.auditing.lines import POWERS
+from fairx.auditing.lines import NO_GROUP, POWERS
 from fairx.auditing.merits import Merits
 from fairx.auditing.regret import Noise, noise_of
 from fairx.auditing.result import Arm, Audit, Line, SampleRatio, Sensitivity
@@ -82,6 +81,9 @@ def slates_audited(log: Log, question: SlateQuestion) -> Audit:
         if exact
         else UNCHECKED,
         sensitivity=_sensitivity(sums, merits, told.lines),
+        columns=dict(log.columns),
+        start=sums.start if "time" in log.columns else None,
+        stop=sums.stop if "time" in log.columns else None,
     )
 
 
