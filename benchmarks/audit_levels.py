@@ -206,9 +206,9 @@ def _boxed(arms: int, merit: Any, exact: bool, runs: int) -> float:
 
 PAGES: dict[str, tuple[int, float, Any, Any, bool, float]] = {
     "8 arms, exp2, no cap binds": (8, 0.1, [1, 0.6, 0.5], Exponential(2), False, 0.0),
-    "the same, clicks": (8, 0.1, [1, 0.6, 0.5], Exponential(2), True, 0.0),
     "6 arms, exp4, caps bind": (6, 0.45, [1, 0.5, 0.25], Exponential(4), False, 0.0),
-    "the same, clicks ": (6, 0.45, [1, 0.5, 0.25], Exponential(4), True, 0.0),
+    "8 arms, exp2, no cap binds, clicks": (8, 0.1, [1, 0.6, 0.5], Exponential(2), True, 0.0),
+    "6 arms, exp4, caps bind, clicks": (6, 0.45, [1, 0.5, 0.25], Exponential(4), True, 0.0),
     "6 arms, exp4, places alike": (6, 0.45, [1, 1, 1], Exponential(4), False, 0.0),
     "6 arms, mean + .1": (6, 0.45, [1, 0.5, 0.25], Affine(1, 0.1), False, 0.0),
     "unfair: 8 arms, exp2, one at half": (8, 0.1, [1, 0.6, 0.5], Exponential(2), False, np.log(2) / 2),
@@ -231,7 +231,8 @@ def _paged(settings: tuple[int, float, Any, Any, bool, float], runs: int) -> flo
     judge = SlateJudge(form, 0.0, 1.0, np.zeros(arms, np.int64), 0, clicks)
     for _ in range(runs):
         phase = np.arange(arms) * rng.uniform(0, 6)
-        means = 0.5 + height * np.sin(2 * np.pi * np.arange(800)[:, None] / 400 + phase)
+        wave = 0.5 + height * np.sin(2 * np.pi * np.arange(400)[:, None] / 400 + phase)
+        means = np.tile(wave, (2, 1))
         some = systems.paged(rng, means, weights, merit, lacks, clicks)
         accused += _page_accused(some, judge, slice(0, 1) if lacks else slice(None))
     return accused / runs

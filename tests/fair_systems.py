@@ -254,7 +254,8 @@ def paged(
     """
     (rounds, arms), weights = means.shape, np.asarray(weights, float)
     seen = means - lacks * (np.arange(arms) == 0)
-    exposures = np.array([fair_exposure(merit, row, weights) for row in seen])
+    kinds, kind = np.unique(seen, axis=0, return_inverse=True)
+    exposures = np.array([fair_exposure(merit, row, weights) for row in kinds])[kind]
     shown = np.array([draw_slate(row, weights, rng).arms for row in exposures])
     mean = np.take_along_axis(means, shown, axis=1) * (weights if clicks else 1.0)
     rewards = (rng.random(shown.shape) < mean).astype(float)

@@ -166,7 +166,7 @@ def card(audit: Audit) -> dict[str, str]:
         "exposure": _exposure(audit),
         "candidates": "logged" if "candidates" in audit.columns else "not logged, see the notes",
         "log": audit.source,
-        "rows": f"{audit.rows:,}, of which {_problems(audit)}",
+        "rows": f"{audit.rows:,}, with {sum(audit.problems.values()):,} problems",
         "decisions": f"{audit.decisions:,} among {len(audit.lines):,} arms",
         "rewards": "{:,}, and {:,} missing".format(
             *(sum(arm[i] for arm in audit.arms) for i in (0, 1))
@@ -187,11 +187,6 @@ def _exposure(audit: Audit) -> str:
     return "known: from logged " + (
         "exposures" if "exposures" in audit.columns else "probabilities"
     )
-
-
-def _problems(audit: Audit) -> str:
-    number = sum(audit.problems.values())
-    return f"{number:,} have a problem and take no part" if number else "all are sound"
 
 
 def _period(audit: Audit) -> str:
