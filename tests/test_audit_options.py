@@ -47,9 +47,8 @@ def told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Any:
     """Return what runs the command; figures, which take most of the time, have tests of their own."""
-    nothing = dict.fromkeys(
-        ("beside", "exposure", "lorenz", "sensitivity"), {"svg": "", "caption": ""}
-    )
+    names = ("beside", "exposure", "lorenz", "sensitivity")
+    nothing = {name: {"svg": "", "caption": ""} for name in names}
     monkeypatch.setattr(page_of, "_drawn", lambda audit, folder: nothing)
 
     def run(*options: str, left_out: tuple[str, ...] = ()) -> tuple[dict[str, Any], str, str]:
@@ -211,8 +210,8 @@ def test_each_arm_is_drawn_beside_the_others(found: Audit) -> None:
         bar, dot = drawn[2 * row : 2 * row + 2]
         i = [line.arm for line in found.lines].index(name)
         one, line = found.beside[i], found.lines[i]
-        assert list(bar.get_xdata()) == [one.beside_low, one.beside_high]
-        assert list(dot.get_xdata()) == [one.beside]
+        assert np.asarray(bar.get_xdata()).tolist() == [one.beside_low, one.beside_high]
+        assert np.asarray(dot.get_xdata()).tolist() == [one.beside]
         assert to_hex(dot.get_color()).upper() == COLOURS[line.verdict].upper()
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend == ["under", "over", "as its rewards earn"]
@@ -222,7 +221,7 @@ def test_arms_are_followed_over_time(found: Audit) -> None:
     figure = beside_figures.course_figure(found)
     assert [axis.get_title(loc="left") for axis in figure.axes] == [c.arm for c in found.courses]
     for axis, course in zip(figure.axes, found.courses, strict=True):
-        assert list(axis.lines[0].get_ydata()) == list(course.beside)
+        assert np.asarray(axis.lines[0].get_ydata()).tolist() == list(course.beside)
     assert figure.axes[-1].get_xlabel() == "time, UTC"
     plain = found._replace(start=None, stop=None)
     assert beside_figures.course_figure(plain).axes[-1].get_xlabel() == "decisions"

@@ -152,6 +152,7 @@ def card(audit: Audit) -> dict[str, str]:
     """
     of = "the rating of an arm" if audit.judged_by == RATINGS else "the mean reward"
     once = audit.look.startswith("once")
+    came, missing = sum(arm.rewards for arm in audit.arms), sum(arm.missing for arm in audit.arms)
     return {
         "merit": f"{audit.merit} of {of}",
         "range of rewards": f"{audit.lowest_reward:g} to {audit.highest_reward:g}",
@@ -168,9 +169,7 @@ def card(audit: Audit) -> dict[str, str]:
         "log": audit.source,
         "rows": f"{audit.rows:,}, with {sum(audit.problems.values()):,} problems",
         "decisions": f"{audit.decisions:,} among {len(audit.lines):,} arms",
-        "rewards": "{:,}, and {:,} missing".format(
-            *(sum(arm[i] for arm in audit.arms) for i in (0, 1))
-        ),
+        "rewards": f"{came:,}, and {missing:,} missing",
         "period": _period(audit),
         "columns": ", ".join(f"{ours} ({theirs})" for ours, theirs in audit.columns.items()),
     }
