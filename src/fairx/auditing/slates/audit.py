@@ -3,55 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fairx import rules
 from fairx.auditing.always_valid import Intervals, always_valid
-from fairx.auditing.shares import gini, summed
+from fairx.auditing.shares import check_floor, gini, summed
 from fairx.logs import Log, read
 from fairx.merit import Merit, check_conditions
 from fairx.types import Indices, Vector
 
+from .result import SlateAudit, SlateLine
 from .shares import exposure_box, exposures_of
 from .sums import SlateSums, slate_sums
 
 ROUNDING = 1e-9
-
-
-class SlateLine(NamedTuple):
-    """One arm, or one group of arms. Shares are of the weight of all places."""
-
-    arm: Any
-    shows: int
-    exposure: float
-    exposure_low: float
-    exposure_high: float
-    fair_share: float
-    fair_low: float
-    fair_high: float
-    verdict: str  # under, over or unclear
-
-
-class SlateAudit(NamedTuple):
-    """The exposure of each arm beside what its merit earns, as far as a log of slates can tell."""
-
-    source: str
-    merit: str
-    alpha: float
-    decisions: int
-    problems: dict[str, int]
-    exposure_from: str  # exposures or shows
-    lines: tuple[SlateLine, ...]  # one for each arm
-    means: Vector  # of the rewards of each arm, at whatever places it had
-    mean_box: Intervals
-    groups: tuple[SlateLine, ...]
-    fairness_regret_per_decision: float | None  # from exposures: sum of |fair - had| / weights
-    distance: float  # sum of |exposure - fair share|
-    gini_exposure: float
-    gini_fair_share: float
-    mismatched: tuple[Any, ...]  # arms whose exposures and shows do not fit, at any look
 
 
 def audit_slates(
@@ -62,10 +29,12 @@ def audit_slates(
     alpha: float = 0.05,
     reward_range: tuple[float, float] = (0.0, 1.0),
     columns: Mapping[str, str] | None = None,
+    floor: float = 0.0,
 ) -> SlateAudit:
     """Compare the exposure of each arm on pages of several places with what its merit earns.
 
-    Parameters are those of `audit`. The log has a row for each decision and place, with its weight.
+    Parameters are those of `audit`. The log has a row for each decision and place, with its weight. `floor`
+    is the part of the weight of all places that each arm on offer is due before merit shares out the rest.
 
     Notes
     -----
@@ -88,12 +57,17 @@ def audit_slates(
         raise rules.InvalidValue("alpha", f"be between 0 and 1, not {alpha!r}")
     check_conditions(merit, *reward_range)
     found = log if isinstance(log, Log) else read(log, columns)
-    sums = slate_sums(found)
+    sums = _floored(slate_sums(found), rules.number("floor", floor, low=0, high=1))
     least, most = sums.least, sums.most
     if least < reward_range[0] or most > reward_range[1]:
         rule = f"be from {reward_range[0]:g} to {reward_range[1]:g}, not {least:g} to {most:g}"
         raise rules.InvalidValue("rewards", f"{rule}: give their range as reward_range=(low, high)")
     return _judged(found, sums, merit, groups or {}, alpha, reward_range)
+
+
+def _floored(sums: SlateSums, floor: float) -> SlateSums:
+    check_floor(floor, max(kind.arms.size for kind in sums.kinds))
+    return sums._replace(kinds=[kind._replace(floor=floor) for kind in sums.kinds])
 
 
 def _judged(
@@ -120,7 +94,10 @@ def _judged(
     return SlateAudit(
         source=log.source,
         merit=repr(merit),
+        floor=sums.kinds[0].floor,
         alpha=alpha,
+        lowest_reward=reward_range[0],
+        highest_reward=reward_range[1],
         decisions=sums.decisions,
         problems=log.problems(),
         exposure_from="exposures" if exact else "shows",
@@ -162,9 +139,18 @@ def _lines(
     over = known.low > box.high + ROUNDING
     verdicts = np.select([under, over], ["under", "over"], "unclear")
     shows, shares = (summed(groups, part, number) for part in (sums.shows, fair))
-    columns = (shows.astype(np.int64), had, *known, shares, *box, verdicts)
+    offered = _offered(sums, groups, number)
+    columns = (shows.astype(np.int64), had, *known, shares, *box, verdicts, offered)
     rows = zip(names, *(column.tolist() for column in columns), strict=True)
     return tuple(SlateLine._make(row) for row in rows)
+
+
+def _offered(sums: SlateSums, groups: Indices, number: int) -> Indices:
+    """Return in how many decisions each group had an arm on offer."""
+    found = np.zeros(number, np.int64)
+    for kind in sums.kinds:
+        found[np.unique(groups[kind.arms])] += int(kind.decisions)
+    return found
 
 
 def _exposure(

@@ -20,6 +20,17 @@ class PageKind(NamedTuple):
     arms: Indices  # their numbers
     weights: Vector
     decisions: float
+    floor: float = 0.0  # the part of all weight that each arm has before merit shares out the rest
+
+    @property
+    def least(self) -> float:
+        """The exposure that each arm has whatever its merit."""
+        return self.floor * float(self.weights[: self.arms.size].sum())
+
+    @property
+    def rest(self) -> float:
+        """What of all exposure is left for merit to share out, as a part of it."""
+        return 1.0 - self.floor * self.arms.size
 
 
 @entry
@@ -35,6 +46,18 @@ def fill_ends(inside, outside, groups, number, page, out, ends):  # type: ignore
             ends[group] += out[i] if groups[i] == group else 0.0
 
 
+@entry
+def fill_exposures(page, out):  # type: ignore[no-untyped-def]
+    """Write the fair exposures of the logarithms of merits on a page."""
+    expose(page.logs, page, pool(page.logs, page), out)
+
+
+@functools.cache
+def _ready_to_fill() -> Any:
+    page = new_page(np.ones(1), 1)
+    return fill_exposures.ready((), lambda run, _: run(page, np.empty(1)))[0]
+
+
 @functools.cache
 def _ready() -> Any:
     page, one, groups = new_page(np.ones(1), 1), np.zeros(1), np.zeros(1, np.int64)
@@ -46,9 +69,8 @@ def exposures_of(kind: PageKind, logs: Vector) -> Vector:
     """Return the fair exposures of the arms of a page, by the logarithms of all merits."""
     page, out = new_page(kind.weights, kind.arms.size), np.empty(kind.arms.size)
     page.logs[:] = logs[kind.arms]
-    with np.errstate(all="ignore"):
-        expose(page.logs, page, pool(page.logs, page), out)
-    return out
+    _ready_to_fill()(page, out)
+    return kind.least + kind.rest * out
 
 
 def exposure_box(kind: PageKind, logs: Intervals, groups: Indices) -> Intervals:
@@ -72,4 +94,5 @@ def exposure_box(kind: PageKind, logs: Intervals, groups: Indices) -> Intervals:
     ends = Intervals(np.empty(number), np.empty(number))
     _ready()(low, high, own, number, page, out, ends.low)
     _ready()(high, low, own, number, page, out, ends.high)
-    return ends
+    least = kind.least * np.bincount(own, minlength=number)
+    return Intervals(*(least + kind.rest * end for end in ends))
