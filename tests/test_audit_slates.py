@@ -106,7 +106,7 @@ def test_an_arm_with_more_than_its_merit_is_accused() -> None:
 
 
 def test_a_floor_that_not_all_can_have(fair: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="floor must be at most 1 / 5, not 0.3"):
+    with pytest.raises(ValueError, match=r"floor must be at most 1 / 5, not 0\.3"):
         audit_slates(fair[:30], MERIT, floor=0.3)
 
 
