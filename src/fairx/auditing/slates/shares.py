@@ -10,7 +10,7 @@ import numpy as np
 from fairx.auditing.always_valid import Intervals
 from fairx.compiled import entry
 from fairx.slates import new_page
-from fairx.slates.target import expose, pool
+from fairx.slates.target import expose, pool, ready_to_fill
 from fairx.types import Indices, Vector
 
 
@@ -46,18 +46,6 @@ def fill_ends(inside, outside, groups, number, page, out, ends):  # type: ignore
             ends[group] += out[i] if groups[i] == group else 0.0
 
 
-@entry
-def fill_exposures(page, out):  # type: ignore[no-untyped-def]
-    """Write the fair exposures of the logarithms of merits on a page."""
-    expose(page.logs, page, pool(page.logs, page), out)
-
-
-@functools.cache
-def _ready_to_fill() -> Any:
-    page = new_page(np.ones(1), 1)
-    return fill_exposures.ready((), lambda run, _: run(page, np.empty(1)))[0]
-
-
 @functools.cache
 def _ready() -> Any:
     page, one, groups = new_page(np.ones(1), 1), np.zeros(1), np.zeros(1, np.int64)
@@ -67,9 +55,9 @@ def _ready() -> Any:
 
 def exposures_of(kind: PageKind, logs: Vector) -> Vector:
     """Return the fair exposures of the arms of a page, by the logarithms of all merits."""
-    page, out = new_page(kind.weights, kind.arms.size), np.empty(kind.arms.size)
+    page, out = new_page(kind.weights, kind.arms.size, whole=0), np.empty(kind.arms.size)
     page.logs[:] = logs[kind.arms]
-    _ready_to_fill()(page, out)
+    ready_to_fill()(page, out)
     return kind.least + kind.rest * out
 
 
@@ -90,7 +78,7 @@ def exposure_box(kind: PageKind, logs: Intervals, groups: Indices) -> Intervals:
     """
     own, number = groups[kind.arms], int(groups.max()) + 1
     low, high = logs.low[kind.arms], logs.high[kind.arms]
-    page, out = new_page(kind.weights, kind.arms.size), np.empty(kind.arms.size)
+    page, out = new_page(kind.weights, kind.arms.size, whole=0), np.empty(kind.arms.size)
     ends = Intervals(np.empty(number), np.empty(number))
     _ready()(low, high, own, number, page, out, ends.low)
     _ready()(high, low, own, number, page, out, ends.high)
