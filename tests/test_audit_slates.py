@@ -64,8 +64,8 @@ def test_sums_that_are_written_out(fair: pd.DataFrame) -> None:
 def test_the_box_has_all_fair_exposures_and_reaches_its_ends() -> None:
     """At a corner each end is met; 200 points inside the box, and all corners, are within."""
     rng = np.random.default_rng(2)
-    for arms, weights in PAGES:
-        kind = PageKind(arms, weights, 1.0)
+    for (arms, weights), floor in zip(PAGES, (0.0, 0.1), strict=True):
+        kind = PageKind(arms, weights, 1.0, floor)
         for groups in (np.arange(5), np.array([0, 1, 0, 1, 0])):
             middle, half = rng.normal(0, 2, 5), rng.random(5) * 2
             box = Intervals(middle - half, middle + half)
@@ -101,6 +101,11 @@ def test_an_arm_with_more_than_its_merit_is_accused() -> None:
         verdicts = {line.arm: line.verdict for line in found.groups}
         assert verdicts == {"first": "over", "others": "under"}
         assert sum(line.exposure for line in found.groups) == pytest.approx(1)
+
+
+def test_a_floor_that_not_all_can_have(fair: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"floor must be at most 1 / 5, not 0\.3"):
+        audit_slates(fair[:30], MERIT, floor=0.3)
 
 
 def test_exposures_that_were_made_up_are_noticed(fair: pd.DataFrame) -> None:

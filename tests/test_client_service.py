@@ -149,6 +149,10 @@ def test_slates(client: Any) -> None:
         shop.reward(slate.decision, 0.25)
     _until(lambda: shop.status().waiting == 0)
     assert [each.reward for each in shop.slate(slate.decision).slate] == [0.0, 0.25]
+    audit = shop.audit_slates(alpha=0.1)
+    assert (audit.alpha, audit.decisions, len(audit.means)) == (0.1, 1, 2)
+    had = {line.arm: 1.5 * line.exposure for line in audit.lines}
+    assert had == pytest.approx(slate.exposures)
     shop.delete()
 
 

@@ -19,11 +19,14 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import httpx
+import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairx import Exponential, fair_exposure
 from fairx.auditing.result import Moment
 from fairx.service.access import Access
 from fairx.service.app import Application
@@ -475,10 +478,90 @@ def test_slates_have_exposure_by_the_weights_of_their_places(service: Service) -
         check(page.of("counts", counts["arm"]), counts, *COUNTS, "exposure")
         one = service.page(f"/experiments/shop/arms/{counts['arm']}")
         check(one.of("counts"), counts, *COUNTS, "exposure")
-    service.now[0] += 700
-    service.settle("shop", 11)
     refused = service.client.get("/v1/experiments/shop/audit")
-    assert "does not know slates yet" in refused.json()["error"]["message"]
+    assert refused.status_code == 409
+    assert "nothing can be audited yet" in refused.json()["error"]["message"]
+
+
+def slates_of(service: Service, name: str) -> list[pd.DataFrame]:
+    """Return the slates of a log, each with all of its places, that are mature at all of them."""
+    log = service.client.get(f"/v1/experiments/{name}/export").content
+    table = pq.read_table(io.BytesIO(log)).to_pandas()
+    return [slate for _, slate in table.groupby("decision") if slate["mature"].all()]
+
+
+def test_slates_are_audited_by_the_weights_of_their_places(service: Service) -> None:
+    """Against sums that are written out from the export; half a slate does not count."""
+    floor = 0.05
+    about = {"arms": ["a", "b", "c", "d"], "policy": FAIR, "floor": floor}
+    service.post("", {"name": "shop", **about})
+    service.post("/shop/decide", {"key": "before", "places": 2})
+    rewards = []
+    for i in range(30):
+        offer = {"candidates": ["c", "a", "b"]} if i % 3 else {}
+        asked = {"key": f"k{i}", "places": [1.0, 0.25], **offer}
+        made = service.post("/shop/decide", asked)
+        for placed in made["slate"][: 1 if i >= 25 else 2]:
+            about = {"decision": made["decision"], "place": placed["place"]}
+            rewards.append({**about, "reward": float(placed["arm"] in "ab"), "final": True})
+    one = service.post("/shop/decide", {"key": "single"})["decision"]
+    service.post("/shop/rewards", {"rewards": rewards})
+    service.settle("shop", 55)
+    assert service.api("/shop/audit?alpha=0.1")["decisions"] == 25
+    service.post("/shop/rewards", {"rewards": [{"decision": one, "reward": 1.0, "final": True}]})
+    service.settle("shop", 56)
+    audit, slates = service.api("/shop/audit"), slates_of(service, "shop")
+    assert audit["decisions"] == len(slates) == 26
+    every = pd.concat(slates)
+    means = every.groupby("arm")["reward"].mean().to_dict()
+    had, earned = dict.fromkeys("abcd", 0.0), dict.fromkeys("abcd", 0.0)
+    weight = regret = 0.0
+    for slate in slates:
+        first, total = slate.iloc[0], slate["weight"].sum()
+        target = fair_exposure(Exponential(3.0), [means[arm] for arm in first["candidates"]],
+                               np.sort(slate["weight"])[::-1])  # fmt: skip
+        fair = floor * total + (1 - floor * len(target)) * target
+        for arm, exposure, due in zip(first["candidates"], first["exposures"], fair, strict=True):
+            had[arm] += exposure
+            earned[arm] += due
+        weight += total
+        regret += np.abs(first["exposures"] - fair).sum() / total
+    assert audit["fairness_regret_per_decision"] == pytest.approx(regret / 26)
+    page = service.page("/experiments/shop")
+    check(page.of("numbers"), audit, "fairness_regret_per_decision")
+    assert page.of("asof")["audited"] == "26"
+    assert "weight of all places" in page.texts["weighted"]
+    for line, mean, low, high in zip(
+        audit["lines"], audit["means"], audit["mean_box"]["low"], audit["mean_box"]["high"],
+        strict=True,
+    ):  # fmt: skip
+        arm = line["arm"]
+        assert line["exposure"] == pytest.approx(had[arm] / weight)
+        assert line["fair_share"] == pytest.approx(earned[arm] / weight)
+        assert mean == pytest.approx(means[arm])
+        check(page.of("arms", arm), line, "exposure", "fair_share", "fair_low", "fair_high")
+        check(page.of("arms", arm), line, "verdict")
+        own = service.page(f"/experiments/shop/arms/{arm}")
+        check(own.of("numbers"), line, "exposure", "fair_share", "fair_low", "fair_high")
+        check(own.of("numbers"), {"mean": mean, "mean_low": low, "mean_high": high}, *MEAN)
+        offered = sum(arm in slate["candidates"].iloc[0] for slate in slates)
+        assert own.of("numbers")["candidacies"] == str(offered) == str(line["offered"])
+
+
+def test_a_slate_counts_if_one_of_its_places_was_shown(service: Service) -> None:
+    """What was not shown has no reward, and its slate was shown all the same."""
+    about = {"arms": ["a", "b", "c"], "policy": FAIR, "requires_shown": True}
+    service.post("", {"name": "shop", **about})
+    made = [
+        service.post("/shop/decide", {"key": str(i), "places": 2})["decision"] for i in range(9)
+    ]
+    shown = [{"decision": one, "place": 1} for one in made[:6]]
+    service.post("/shop/shown", {"decisions": shown})
+    service.now[0] += 700
+    service.settle("shop", 18)
+    audit = service.api("/shop/audit")
+    assert audit["decisions"] == 6
+    assert sum(line["shows"] for line in audit["lines"]) == 12
 
 
 def test_contexts_and_what_must_be_shown(service: Service) -> None:

@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from strategies import means, merits
+from test_simulation import Softmax
 
 from fairx import UCB, Affine, Exponential, FairXUCB, Uniform, fair_exposure, fair_probabilities
 from fairx.compiled import entry, interpreted
@@ -24,7 +25,7 @@ from fairx.policies.exposing import deploy_slate, exposer_of
 from fairx.policies.optimism import Exact, empty_box, set_interval
 from fairx.slates import draw_slate, new_page, place_weights, slate_propensities
 from fairx.slates.drawing import draw, fill_propensities
-from fairx.slates.target import expose, pool, spread
+from fairx.slates.target import MANY, expose, fill_exposures, pool, spread
 
 LOGARITHMIC = 1 / np.log2(np.arange(2, 12))
 
@@ -45,11 +46,31 @@ LOGARITHMIC = 1 / np.log2(np.arange(2, 12))
         ([[1, 1]], "weights must have shape"),
         (4, "weights must be at most one for each arm, not 4 for 3 arms"),
         ([1, 1, 1, 0], "weights must be at most one for each arm, not 4 for 3 arms"),
+        (10**15, "weights must be at most one for each arm, not 1000000000000000 for 3 arms"),
     ],
 )
 def test_weights_that_are_none_are_refused(weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fair_exposure(Exponential(1), [0.1, 0.2, 0.3], weights)
+
+
+def test_more_places_than_memory_are_refused_by_name() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="weights must be at most 1000000, not 1000000000000000"):
+        draw_slate([1.0], 10**15, rng)
+    many = np.full(20_000, 0.5)
+    with pytest.raises(ValueError, match="weights must be fewer to draw slates from 20000 arms"):
+        draw_slate(many, 10_000, rng)
+    np.testing.assert_allclose(fair_exposure(Exponential(0), many, 10_000), 0.5)
+
+
+@pytest.mark.skipif(interpreted(), reason="compares with compiled code")
+def test_exposures_of_very_many_arms_have_the_bits_of_interpreted_ones() -> None:
+    means, weights = np.random.default_rng(1).random(MANY + 1), LOGARITHMIC[:4]
+    page, out = new_page(weights, means.size, whole=0), np.empty(means.size)
+    page.logs[:] = 4 * means
+    fill_exposures.interpreted(page, out)
+    np.testing.assert_array_equal(fair_exposure(Exponential(4), means, weights), out)
 
 
 def test_a_number_of_places_stands_for_as_many_ones() -> None:
@@ -437,6 +458,16 @@ def test_a_policy_of_others_stands_on_its_probabilities() -> None:
     assert type(exposer_of(inner_form(Uniform()))).__name__ == "ByProbability"
     assert type(exposer_of(FAIR[0])).__name__ == "ByItself"
     assert exposer_of(CONVENTIONAL[2]).epsilon == 0.1
+
+
+def test_exposures_of_a_policy_of_others() -> None:
+    policy, rng = Softmax(4.0), np.random.default_rng(0)
+    state, offer = policy.start(4, 0), (np.arange(4), np.empty((4, 0)))
+    found = deploy_slate(policy, state, *offer, [1, 0.5], rng)
+    np.testing.assert_allclose(found, 0.375, rtol=1e-3)
+    state[:] = math.nan
+    with pytest.raises(ValueError, match="probabilities must be one for each arm on offer"):
+        deploy_slate(policy, state, *offer, [1, 0.5], rng)
 
 
 class Floored(UCB):

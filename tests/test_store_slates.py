@@ -28,6 +28,7 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.events import Reward
 from fairx.store.identity import minted, place_id
+from fairx.store.logbook import Spool
 from fairx.store.settings import COUNTING, LINEAR
 from fairx.store.slates import AskedSlate, slate_rows, write_slates
 from fairx.store.sqlite import SQLite
@@ -185,6 +186,37 @@ def test_of_two_in_one_go_the_second_repeats_or_contradicts_the_first(page: Page
     assert count(page.database, "decisions") == count(page.database, "waiting") == 6
 
 
+def _check_spool(page: Page) -> None:
+    """A slate is fed to an audit once, when all of its places are mature, in whatever order."""
+    spool = Spool(page.experiment)
+
+    def fed() -> dict[str, list[int]]:
+        folder = spool.extend(page.database)
+        assert folder is not None
+        rows = [row for path in folder.iterdir() for row in pq.read_table(path).to_pylist()]
+        found: dict[str, list[int]] = {}
+        for row in rows:
+            found.setdefault(row["decision"], []).append(row["place"])
+        return {decision: sorted(places) for decision, places in found.items()}
+
+    before = {page.id("k"): [1, 2, 3], page.id("single"): [1]}
+    assert fed() == before
+    page.slates(page.asked("l"), page.asked("m", 2))
+    for place in (3, 1):
+        page.place("l", place, 1.0, final=True)
+        page.fold()
+        assert fed() == before
+    page.place("m", 2, 1.0, final=True)
+    page.place("l", 2, 1.0, final=True)
+    page.fold(1)
+    page.fold(1)
+    before |= {page.id("l"): [1, 2, 3]}
+    assert fed() == before
+    page.close_windows()
+    assert fed() == before | {page.id("m"): [1, 2]} == fed()
+    spool.close()
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_slate_is_written_whole_on_either_database(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str
@@ -203,6 +235,7 @@ def test_a_slate_is_written_whole_on_either_database(
         page.close_windows()
         assert [row[1:] for row in page.learned()] == [(1.0, 1), *[(0.0, 0)] * 3]
         assert page.verify().problems == ()
+        _check_spool(page)
         _set_back(database)
     finally:
         database.close()
@@ -562,13 +595,18 @@ def _exported(service: Service, folder: Path) -> Any:
     return pq.read_table(folder / "log.parquet")
 
 
-def test_the_live_audit_says_that_it_does_not_know_slates(service: Service) -> None:
+def test_the_live_audit_goes_by_places_once_there_is_a_slate(service: Service) -> None:
     service.decide("single")
     service.later(WINDOW + 1)
-    assert service.get(f"{E}/shop/audit")["decisions"] == 1
+    assert "probabilities" in service.get(f"{E}/shop/audit")["regret_from"]
     service.decide("k", places=2)
     service.later(WINDOW + 1)
     for alpha in (0.1, 0.2):  # other questions, for the answer is kept
-        answer = service.ask("GET", f"{E}/shop/audit?alpha={alpha}")
-        message, _ = failure(answer, 409, "conflict")
-        assert "does not know slates yet" in message
+        found = service.get(f"{E}/shop/audit?alpha={alpha}")
+        assert (found["decisions"], found["alpha"], found["exposure_from"]) == (
+            2,
+            alpha,
+            "exposures",
+        )
+        assert sum(line["shows"] for line in found["lines"]) == 3
+        assert sum(line["exposure"] for line in found["lines"]) == pytest.approx(1)

@@ -132,9 +132,9 @@ def _audited(
     from .strata import stratum
     from .sums import log_sums
 
-    question.check(found, (floor, late < math.inf, len(arms)))
+    question.check(found, (late < math.inf, len(arms)))
     if "place" in found.columns:
-        return _of_slates(found, question, feedback)
+        return _of_slates(found, question, floor, feedback)
     if len(arms) and "candidates" in found.columns:
         raise ValueError(
             "arms must not be given where the log has candidates: it says who was on offer"
@@ -161,10 +161,10 @@ def _known(ratings: Mapping[Any, float] | bool) -> Ratings | None:
     return Ratings(ratings)
 
 
-def _of_slates(found: Log, question: Question, feedback: str) -> Audit:
+def _of_slates(found: Log, question: Question, floor: float, feedback: str) -> Audit:
     from .slates.judging import SlateQuestion
     from .slates.whole import slates_audited
 
     merit, groups, alpha, reward_range, _, tolerance, *_ = question
-    asked = SlateQuestion(merit, groups, alpha, reward_range, tolerance, feedback)
+    asked = SlateQuestion(merit, groups, alpha, reward_range, tolerance, feedback, floor)
     return slates_audited(found, asked)

@@ -50,7 +50,7 @@ class Question(NamedTuple):
         more = self.by is not None or self.look.once
         if "place" in log.columns and (more or self.ratings is not None or any(others)):
             raise ValueError(
-                "floor, by, arms, look, late and ratings must be left out for a log of slates"
+                "by, arms, look, late and ratings must be left out for a log of slates"
             )
         if self.ratings is not None and more:
             raise ValueError("by and look must be left out where merit is from ratings")

@@ -73,7 +73,7 @@ def confidence_sequence(
     (array([0.  , 0.1 , 0.25]), array([1.  , 0.5 , 0.36]))
     """
     weights = rules.array("weights", weights, (None,))
-    low, high = _range(reward_range)
+    low, high = rules.interval("reward_range", reward_range)
     scaled = (rules.array("rewards", rewards, weights.shape) - low) / (high - low)
     if scaled.size and not 0 <= scaled.min() <= scaled.max() <= 1:
         wrong = np.asarray(rewards)[np.argmax((scaled < 0) | (scaled > 1))]
@@ -138,10 +138,3 @@ def _looks(looks: npt.ArrayLike | None, decisions: int) -> Indices:
     if found.min() < 1 or found.max() > decisions:
         raise ValueError(f"looks must be from 1 to {decisions} decisions, not {looks!r}")
     return found.astype(np.int64)
-
-
-def _range(reward_range: tuple[float, float]) -> tuple[float, float]:
-    low, high = (rules.number("reward_range", end) for end in reward_range)
-    if low >= high:
-        raise ValueError(f"reward_range must rise, not be {reward_range!r}")
-    return low, high

@@ -159,6 +159,8 @@ def _float(name: str, text: str) -> float:
 
 def _plain(value: Any) -> Any:
     """Return a record and all that it holds as plain values; infinity is no JSON number."""
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
     if hasattr(value, "_asdict"):
         return {name: _plain(part) for name, part in value._asdict().items()}
     if isinstance(value, (list, tuple)):

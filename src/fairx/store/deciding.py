@@ -14,10 +14,10 @@ from fairx.compiled import direct, entry
 from fairx.errors import FairxError, UnknownArm
 from fairx.exposure import choose, mix
 from fairx.numerics.streams import normals_of_round, uniform
+from fairx.policies.drawing import Drawing, Drawn, Keys
 from fairx.rules import InvalidValue
 from fairx.types import Indices, Matrix, Vector
 
-from .drawing import Drawing, Drawn
 from .identity import words
 from .settings import LARGEST
 from .snapshots import ACTIVE, REMOVED, Snapshot, candidates_of
@@ -96,7 +96,8 @@ class Decider:
     def decide_slate(self, decision: str, candidates: Candidates, weights: Vector) -> Drawn:
         """Return who is shown at places of these weights, as many as there are candidates."""
         self._keys[:] = words(self.snapshot.experiment.seed, decision)
-        return self.draws_slates().draw(self._split, candidates.arms, candidates.contexts, weights)
+        keys = Keys(self._keys[:2], self._keys[2], 0)
+        return self.draws_slates().draw(keys, candidates.arms, candidates.contexts, weights)
 
     def candidates(self, names: Sequence[str] | None, contexts: npt.ArrayLike | None) -> Candidates:
         """Return the arms of these names that are active, or all that are, with their contexts."""

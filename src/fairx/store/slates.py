@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fairx.policies.drawing import Drawn
 from fairx.types import Vector
 
 from .database import Database, grouped
 from .deciding import Candidates
 from .decisions import COLUMNS, Decision, fetched, wait
-from .drawing import Drawn
 from .errors import Conflict
 from .identity import place_id
 

@@ -3,49 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fairx import rules
-from fairx.auditing.always_valid import Intervals
-from fairx.auditing.result import Beside, Course, Line
+from fairx.auditing.result import Line
 from fairx.auditing.shares import gini
-from fairx.auditing.speaking import BOX
 from fairx.logs import Log, read
 from fairx.merit import Merit, check_conditions
-from fairx.types import Vector
+from fairx.types import Indices
 
 from .judging import SlateQuestion, slates_told
 from .lines import mismatched
-
-SlateLine = Line  # shares are of the weight of all places
-
-
-class SlateAudit(NamedTuple):
-    """The exposure of each arm beside what its merit earns, as far as a log of slates can tell."""
-
-    source: str
-    merit: str
-    alpha: float
-    decisions: int
-    problems: dict[str, int]
-    exposure_from: str  # exposures or shows
-    lines: tuple[SlateLine, ...]  # one for each arm
-    means: Vector  # of the rewards of each arm, at whatever places it had
-    mean_box: Intervals
-    groups: tuple[SlateLine, ...]
-    fairness_regret_per_decision: float | None  # from exposures: sum of |fair - had| / weights
-    distance: float  # sum of |exposure - fair share|
-    gini_exposure: float
-    gini_fair_share: float
-    mismatched: tuple[Any, ...]  # arms whose exposures and shows do not fit, at any look
-    judged_by: str = BOX  # pseudo-rewards or box; that of each line may differ
-    conditions: tuple[str, ...] = ()  # under which the verdicts hold
-    impossible: int | None = None  # pages that are not fair for any rewards, where that can be told
-    beside: tuple[Beside, ...] = ()  # in the order of lines; none where pseudo-rewards cannot speak
-    groups_beside: tuple[Beside, ...] = ()
-    courses: tuple[Course, ...] = ()
+from .result import SlateAudit, SlateLine
+from .sums import SlateSums
 
 
 def audit_slates(
@@ -58,12 +30,14 @@ def audit_slates(
     columns: Mapping[str, str] | None = None,
     feedback: str = "each",
     tolerance: float = 0.1,
+    floor: float = 0.0,
 ) -> SlateAudit:
     """Compare the exposure of each arm on pages of several places with what its merit earns.
 
     Parameters are those of `audit`. The log has a row for each decision and place, with its weight.
     `feedback` is "each" where a reward depends on its arm alone, "examined" where it is a click: 0
-    where the place was not looked at, which its weight is the chance of.
+    where the place was not looked at, which its weight is the chance of. `floor` is the part of the weight of all
+    places that each arm on offer is due before merit shares out the rest.
 
     Notes
     -----
@@ -88,7 +62,8 @@ def audit_slates(
         raise rules.InvalidValue("alpha", f"be between 0 and 1, not {alpha!r}")
     check_conditions(merit, *reward_range)
     found = log if isinstance(log, Log) else read(log, columns)
-    question = SlateQuestion(merit, groups or {}, alpha, reward_range, tolerance, feedback)
+    floor = rules.number("floor", floor, low=0, high=1)
+    question = SlateQuestion(merit, groups or {}, alpha, reward_range, tolerance, feedback, floor)
     told = slates_told(found, question)
     sums, shown = told.sums, np.array([line.exposure for line in told.lines])
     fair = np.array([line.fair_share for line in told.lines])
@@ -96,14 +71,17 @@ def audit_slates(
     return SlateAudit(
         source=found.source,
         merit=repr(merit),
+        floor=floor,
         alpha=alpha,
+        lowest_reward=reward_range[0],
+        highest_reward=reward_range[1],
         decisions=sums.decisions,
         problems=found.problems(),
         exposure_from="exposures" if exact else "shows",
-        lines=told.lines,
+        lines=_lines(told.lines, sums, np.arange(len(sums.arms))),
         means=told.merits.means,
         mean_box=told.merits.box,
-        groups=told.groups,
+        groups=_lines(told.groups, sums, told.numbers),
         fairness_regret_per_decision=sums.regret(found, told.merits.logs) if exact else None,
         distance=float(np.abs(shown - fair).sum()),
         gini_exposure=gini(shown),
@@ -115,4 +93,23 @@ def audit_slates(
         beside=told.said.arms,
         groups_beside=told.said.groups,
         courses=told.said.courses,
+    )
+
+
+def _lines(lines: tuple[Line, ...], sums: SlateSums, groups: Indices) -> tuple[SlateLine, ...]:
+    """Return the lines with the number of decisions in which each group had an arm on offer."""
+    offered = np.zeros(len(lines), np.int64)
+    for kind in sums.kinds if lines else ():
+        offered[np.unique(groups[kind.arms])] += int(kind.decisions)
+    return tuple(
+        SlateLine(
+            *line[:8],
+            line.verdict,
+            number,
+            line.judged_by,
+            line.box,
+            line.shown_below,
+            line.shown_above,
+        )
+        for line, number in zip(lines, offered.tolist(), strict=True)
     )

@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
+from fairx.auditing.implied import family
 from fairx.auditing.lines import grouped
 from fairx.auditing.merits import Merits, estimated
 from fairx.auditing.result import Line
+from fairx.auditing.shares import check_floor
 from fairx.auditing.speaking import Spoken, decided
 from fairx.logs import Log
 from fairx.merit import Merit
-from fairx.types import Vector
+from fairx.types import Indices, Vector
 
 from .lines import Among, slate_lines
 from .speaking import CONDITIONS, FEEDBACK, feedback_given, spoken_of
@@ -30,6 +32,7 @@ class SlateQuestion(NamedTuple):
     reward_range: tuple[float, float]
     tolerance: float
     feedback: str
+    floor: float = 0.0
 
 
 class SlatesTold(NamedTuple):
@@ -41,6 +44,7 @@ class SlatesTold(NamedTuple):
     lines: tuple[Line, ...]
     groups: tuple[Line, ...]
     group_of: list[str | None]
+    numbers: Indices  # of the group of each arm
     conditions: tuple[str, ...]
 
 
@@ -49,12 +53,13 @@ def slates_told(
 ) -> SlatesTold:
     """Judge a log of slates: pseudo-rewards and the box, or box and exposure, have half of alpha each."""
     merit, alpha, reward_range = question.merit, question.alpha, question.reward_range
-    sums = slate_sums(log)
+    sums = _floored(slate_sums(log), question.floor)
     _check_range(sums, reward_range)
     clicks = feedback_given(log, question.feedback, reward_range[0])
     group_of, labels = grouped(sums.arms, question.groups)
     numbers = np.array([labels.index(group) if group else 0 for group in group_of])
-    said = spoken_of(log, sums, merit, numbers, len(labels), alpha / 2, reward_range, clicks)
+    form = family(merit, reward_range, question.floor)
+    said = spoken_of(log, sums, form, numbers, len(labels), alpha / 2, reward_range, clicks)
     alone = sums.exposures is not None and not said.arms
     looked = _looked(sums) if clicks else 1.0
     merits = estimated(sums, merit, alpha if alone else alpha / 2, reward_range, looked)
@@ -69,8 +74,14 @@ def slates_told(
         decided(found, said.arms, said, question.tolerance),
         decided(of_groups, said.groups, said, question.tolerance),
         group_of,
+        numbers,
         (FEEDBACK[question.feedback], *CONDITIONS[said.by]),
     )
+
+
+def _floored(sums: SlateSums, floor: float) -> SlateSums:
+    check_floor(floor, max(kind.arms.size for kind in sums.kinds))
+    return sums._replace(kinds=[kind._replace(floor=floor) for kind in sums.kinds])
 
 
 def _looked(sums: SlateSums) -> Vector:

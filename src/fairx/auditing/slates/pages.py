@@ -34,6 +34,15 @@ class Slates(NamedTuple):
         """How many places each decision has."""
         return np.diff(self.firsts, append=self.weights.size)
 
+    def merited(self, floor: float) -> Vector:
+        """Return the exposures that the page would have without a floor, its part of all weight."""
+        if not floor:
+            return self.exposures
+        whole = np.add.reduceat(self.weights, self.firsts)
+        least, rest = floor * whole, 1 - floor * self.sizes
+        row = np.repeat(np.arange(self.starts.size), self.sizes)
+        return np.maximum((self.exposures - least[row]) / rest[row], 0.0)
+
     def part(self, first: int, last: int) -> Slates:
         """Return the decisions from one on and up to another."""
         entries = slice(self.starts[first], np.append(self.starts, self.arms.size)[last])
@@ -68,21 +77,21 @@ class Blocks(NamedTuple):
         return np.diff(self.starts, append=self.order.size)
 
 
-def blocks(some: Slates) -> Blocks:
-    """Divide candidates where so many arms have all of as many first places.
+def blocks(some: Slates, exposures: Vector) -> Blocks:
+    """Divide candidates where so many arms have all of as many first places, by exposures less floors.
 
     Examples
     --------
     >>> one = Slates(np.array([0]), np.arange(4), np.array([0.1, 1.0, 0.2, 0.2]), np.array([0]),
     ...              np.array([1, 2]), np.array([1.0, 0.5]), np.ones(2))
-    >>> found = blocks(one)
+    >>> found = blocks(one, one.exposures)
     >>> found.order, found.block
     (array([1, 2, 3, 0]), array([0, 1, 1, 1]))
     """
     row = np.repeat(np.arange(some.starts.size), some.sizes)
-    order = np.lexsort((-some.exposures, row))
+    order = np.lexsort((-exposures, row))
     rank = np.arange(row.size) - some.starts[row]
-    had = running(some.exposures[order], some.starts)
+    had = running(exposures[order], some.starts)
     there = rank < np.minimum(some.places, some.sizes - 1)[row]
     at = np.minimum(some.firsts[row] + rank, some.weights.size - 1)
     room = running(some.weights, some.firsts)[at] - NEAR * some.weights[some.firsts][row]

@@ -55,8 +55,9 @@ def slate_values(some: Slates, merit: Family, levels: Vector, clicks: bool) -> T
     Then the e of arm a less u(a) times all e of its block has mean
     x(a) (kappa - q) d(a) - u(a) (sum of the same) = 0, whatever the means are: only exposures are needed.
     """
-    found, missing = blocks(some), np.isnan(some.rewards)
-    held = _implied(some, found, merit, levels)
+    merited, missing = some.merited(merit.floor), np.isnan(some.rewards)
+    found = blocks(some, merited)
+    held = _implied(some, found, merited[found.order], merit, levels)
     point = np.empty(found.order.size, np.int64)
     point[found.order] = np.arange(found.order.size)
     at = point[some.shown]
@@ -80,7 +81,7 @@ def slate_values(some: Slates, merit: Family, levels: Vector, clicks: bool) -> T
         bound=bound,
     )
     number, seen = _seen(some, found, held, each[0], at[missing])
-    closed = impossible(some.exposures, some.starts, merit)
+    closed = impossible(merited, some.starts, merit._replace(floor=0.0))
     return Told(told, number, seen, closed, int(missing.sum()))
 
 
@@ -123,17 +124,22 @@ def grouped(values: SlateValues, groups: Indices, number: int) -> SlateValues:
     return SlateValues(row, labels, value, least, most, counter, parts, contrasted, bound)
 
 
-def _implied(some: Slates, found: Blocks, merit: Family, levels: Vector) -> Implied:
-    exposures = some.exposures[found.order]
-    parts = exposures / np.maximum(np.add.reduceat(exposures, found.starts), LEAST)[found.block]
+def _implied(
+    some: Slates, found: Blocks, merited: Vector, merit: Family, levels: Vector
+) -> Implied:
+    """Return implied means, by what merit has given; arms weigh by all that they have."""
+    parts, chances = (
+        part / np.maximum(np.add.reduceat(part, found.starts), LEAST)[found.block]
+        for part in (merited, some.exposures[found.order])
+    )
     directions, ends = merit.inverted(np.maximum(parts, LEAST))
-    weights = parts * directions
+    weights = chances * directions
     total = np.maximum(np.add.reduceat(weights, found.starts), LEAST)
     level = levels[found.number]
-    guess = guessed(parts, found.starts, directions, ends, total, level)
+    guess = guessed(parts, found.starts, directions, ends, total, level, chances)
     means = ends + guess[found.block] * directions
-    own = np.where(parts > 0, np.maximum(np.abs(means), np.abs(1 - means)), 0.5)
-    return Implied(means, weights / total[found.block], parts, own)
+    own = np.where(chances > 0, np.maximum(np.abs(means), np.abs(1 - means)), 0.5)
+    return Implied(means, weights / total[found.block], chances, own)
 
 
 def _errors(some: Slates, means: Vector, clicks: bool) -> tuple[Vector, Vector, Vector]:

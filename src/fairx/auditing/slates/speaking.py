@@ -6,12 +6,11 @@ import numpy as np
 
 from fairx import rules
 from fairx.auditing.beside import Trial, besides, courses
-from fairx.auditing.implied import family
+from fairx.auditing.implied import Family
 from fairx.auditing.result import Beside
 from fairx.auditing.shares import summed
 from fairx.auditing.speaking import BOX, CERTAIN, PSEUDO_REWARDS, Spoken
 from fairx.logs import Log
-from fairx.merit import Merit
 from fairx.types import Indices, Vector
 
 from .running import SlateJudge, SlateRunning, slate_looks
@@ -61,12 +60,12 @@ def feedback_given(log: Log, feedback: str, low: float) -> bool:
 
 
 def spoken_of(
-    log: Log, sums: SlateSums, merit: Merit, groups: Indices, labels: int, alpha: float,
+    log: Log, sums: SlateSums, form: Family | None, groups: Indices, labels: int, alpha: float,
     reward_range: tuple[float, float], clicks: bool,
 ) -> Spoken:  # fmt: skip
     """Return what pseudo-rewards say; nothing where they cannot speak."""
-    form = family(merit, reward_range, 0.0)
-    if form is None or sums.exposures is None:
+    most = max(kind.arms.size for kind in sums.kinds)
+    if form is None or sums.exposures is None or most * form.floor > 1 - 1e-9:
         return Spoken()
     judge = SlateJudge(form, *reward_range, groups, labels, clicks)
     places = max(kind.weights.size for kind in sums.kinds)

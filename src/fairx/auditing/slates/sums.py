@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx.logs import Log
-from fairx.types import Vector
+from fairx.types import Indices, Vector
 
 from .shares import PageKind, exposures_of
 
@@ -50,7 +50,10 @@ SELECT min(reward) AS least, max(reward) AS most, coalesce(min(time), 0) AS star
   coalesce(max(time), 0) AS stop
 FROM taken_pages
 """
-MEMBERS = "SELECT pool, arm_number FROM (SELECT pool, unnest(arms) AS arm FROM pools) JOIN page_arms USING (arm)"
+MEMBERS = """
+SELECT pool, arm_number FROM (SELECT pool, unnest(arms) AS arm FROM pools) JOIN page_arms USING (arm)
+ORDER BY pool, arm_number
+"""
 
 
 class SlateSums(NamedTuple):
@@ -137,10 +140,17 @@ def _spread(table: dict[str, Any], name: str, arms: int) -> Vector:
 def _kinds(log: Log, listed: bool, arms: int) -> list[PageKind]:
     """Return the kinds of pages; all arms are on offer where the log does not say."""
     found = log.query("SELECT pool, weights, decisions FROM page_kinds ORDER BY kind")
-    members = log.query(MEMBERS) if listed else {}
+    members = _members(log) if listed else {}
     kinds = []
     for pool, weights, decisions in zip(*found.values(), strict=True):
-        mine = members["arm_number"][members["pool"] == pool] if listed else np.arange(arms)
-        numbers = np.sort(mine).astype(np.int64)
+        numbers = members[pool] if listed else np.arange(arms)
         kinds.append(PageKind(numbers, np.asarray(weights, np.float64), float(decisions)))
     return kinds
+
+
+def _members(log: Log) -> dict[int, Indices]:
+    """Return the numbers of the arms of each pool."""
+    found = log.query(MEMBERS)
+    pools, starts = np.unique(found["pool"], return_index=True)
+    parts = np.split(found["arm_number"].astype(np.int64), starts[1:])
+    return dict(zip(pools.tolist(), parts, strict=True))

@@ -47,7 +47,7 @@ def slates_audited(log: Log, question: SlateQuestion) -> Audit:
     return Audit(
         source=log.source,
         merit=repr(question.merit),
-        floor=0.0,
+        floor=question.floor,
         alpha=question.alpha,
         tolerance=question.tolerance,
         lowest_reward=question.reward_range[0],
