@@ -20,7 +20,7 @@ from fairx.auditing.decisions import Look
 from fairx.auditing.implied import family
 from fairx.auditing.slates import audit_slates
 from fairx.auditing.slates.pages import Slates, blocks
-from fairx.auditing.slates.pseudo import grouped, slate_values
+from fairx.auditing.slates.pseudo import grouped, told_by, values_of
 from fairx.auditing.slates.running import SlateJudge, no_slates
 from fairx.command.main import parser
 from fairx.slates import slate_propensities
@@ -64,9 +64,9 @@ def test_a_fair_page_has_mean_0_exactly(
                 rewards = np.full(3, np.nan)
                 rewards[place] = STEEP[arm] * (weight if clicks else 1.0)
                 one = one_page(exposures, weights, shown, rewards)
-                found = slate_values(one, form, np.full(4, level), clicks).values
+                points = told_by(one, form, np.full(4, level), clicks).points
                 values = np.zeros(6)
-                values[found.arms] = found.value * found.bound
+                values[points.arms] = values_of(points._replace(bound=np.ones(6)), True).value
                 mean += chances[arm, place] * values
                 size += chances[arm, place] * np.abs(values)
         np.testing.assert_allclose(mean, 0.0, atol=1e-9)
@@ -96,11 +96,31 @@ def test_values_are_bounded_whatever_is_shown() -> None:
             shown, rewards = rng.permutation(6)[:3], rng.integers(0, 2, 3).astype(float)
             clicks = bool(rng.integers(0, 2))
             one = one_page(exposures, WEIGHTS, shown, rewards)
-            found = slate_values(one, form, rng.uniform(0, 1, 4), clicks).values
-            for values in (found, grouped(found, groups, 2)):
+            points, exact = told_by(one, form, rng.uniform(0, 1, 4), clicks).points, merit is FOUR
+            for values in (values_of(points, exact), grouped(points, groups, 2, exact)):
                 assert (np.abs(values.value) <= 1 + 1e-12).all()
                 assert (values.counter >= -1e-12).all()
                 assert (values.counter <= 1 + 2 * form.offset + 1e-12).all()
+
+
+def test_groups_of_one_arm_are_arms() -> None:
+    """And what one of two groups lacks the other has too much; a group of all has no contrast."""
+    rng = np.random.default_rng(2)
+    some = systems.paged(rng, np.tile(STEEP, (20, 1)), WEIGHTS, FOUR)
+    form = family(FOUR, (0.0, 1.0), 0.0)
+    assert form is not None
+    points = told_by(some, form, np.full(4, 0.5), False).points
+    alone, arms = grouped(points, np.arange(6), 6, True), values_of(points, True)
+    order = np.lexsort((points.arms, points.row))
+    for one, other in zip(alone, arms, strict=True):
+        np.testing.assert_allclose(one, other[order], atol=1e-12)
+    two = grouped(points, np.array([0, 0, 0, 1, 1, 1]), 2, True)
+    np.testing.assert_allclose(
+        two.counter[::2] / two.counter[1::2], two.value[::2] / -two.value[1::2]
+    )
+    whole = grouped(points, np.zeros(6, np.int64), 1, True)
+    np.testing.assert_allclose([whole.value, whole.counter], 0.0, atol=1e-12)
+    assert whole.contrasted.max() == 0
 
 
 def waves(rng: np.random.Generator, rounds: int, height: float) -> npt.NDArray[np.float64]:

@@ -14,24 +14,39 @@ from fairx.types import Indices, Vector
 from .pages import Blocks, Slates, blocks, running
 
 
+class Points(NamedTuple):
+    """The arms of blocks, or groups of them: what each adds to a contrast with the others of its block."""
+
+    row: Indices
+    block: Indices
+    arms: Indices
+    shares: Vector  # u
+    errors: Vector
+    least: Vector  # errors with the missing rewards that make them least
+    most: Vector
+    exposures: Vector
+    came: Vector  # exposure as far as rewards came
+    owed: Vector  # what the arm has for its merit, of powers
+    parts: Vector  # of its block
+    bound: Vector
+
+
 class SlateValues(NamedTuple):
     """What the entries of some slates add; values are from -1 to 1, with mean 0 where it is fair."""
 
-    row: Indices
     arms: Indices
     value: Vector
     least: Vector  # with the missing rewards that make it least
     most: Vector
     counter: Vector  # what the value of an arm has on average that lacks one unit
-    parts: Vector  # of its block
+    shared: Vector  # counters times parts
     contrasted: Vector  # exposure, where another arm is in its block
-    bound: Vector
 
 
 class Told(NamedTuple):
-    """What some slates say: values, levels of rewards, and which cannot be fair."""
+    """What some slates say: points, levels of rewards, and which cannot be fair."""
 
-    values: SlateValues
+    points: Points
     number: Indices  # of blocks whose rewards came
     seen: Vector  # what the means of these blocks average to, as their rewards say
     impossible: npt.NDArray[np.bool_]
@@ -47,7 +62,7 @@ class Implied(NamedTuple):
     own: Vector
 
 
-def slate_values(some: Slates, merit: Family, levels: Vector, clicks: bool) -> Told:
+def told_by(some: Slates, merit: Family, levels: Vector, clicks: bool) -> Told:
     """Return the pseudo-rewards of slates, given the levels of rewards that were seen before.
 
     In a fair block f(mean of a) = kappa x(a), with one unknown kappa. Let e be weight (reward - implied
@@ -62,66 +77,81 @@ def slate_values(some: Slates, merit: Family, levels: Vector, clicks: bool) -> T
     point[found.order] = np.arange(found.order.size)
     at = point[some.shown]
     errors = _errors(some, held.means[at], clicks)
-    bound = _bounds(some, found, held, merit, clicks)
     each = [summed(at, part, found.order.size) for part in errors]
-    counter = some.exposures[found.order] * (1 - held.shares) * _came(some, missing)[found.row]
-    if not merit.steepness:
-        counter = _owed(some, found, held, at, errors[0], merit)
-    value, least, most = _contrasts(found, held, *each)
-    alone = found.sizes[found.block] == 1
-    told = SlateValues(
+    exposures = some.exposures[found.order]
+    points = Points(
         row=found.row,
+        block=found.block,
         arms=some.arms[found.order],
-        value=value / bound,
-        least=least / bound,
-        most=most / bound,
-        counter=counter / bound,
+        shares=held.shares,
+        errors=each[0],
+        least=each[1],
+        most=each[2],
+        exposures=exposures,
+        came=exposures * _came(some, missing)[found.row],
+        owed=_owed(some, held.means[at], at, errors[0], merit, found.order.size),
         parts=held.parts,
-        contrasted=np.where(alone, 0.0, some.exposures[found.order]),
-        bound=bound,
+        bound=_bounds(some, found, held, merit, clicks),
     )
     number, seen = _seen(some, found, held, each[0], at[missing])
     closed = impossible(merited, some.starts, merit._replace(floor=0.0))
-    return Told(told, number, seen, closed, int(missing.sum()))
+    return Told(points, number, seen, closed, int(missing.sum()))
 
 
-def _contrasts(
-    found: Blocks, held: Implied, errors: Vector, least: Vector, most: Vector
-) -> tuple[Vector, Vector, Vector]:
-    """Return errors beside those of the block: as known, and least and most whatever is missing."""
-    whole, low, high = (
-        np.add.reduceat(part, found.starts)[found.block] for part in (errors, least, most)
+def values_of(points: Points, exact: bool) -> SlateValues:
+    """Return the contrast of each arm with the others of its block.
+
+    An arm that lacks one unit of reward has exposure (1 - u) on average; of a power, what others have for their
+    merit tells the unit.
+    """
+    blocks_there, u = int(points.block[-1]) + 1, points.shares
+    whole, low, high, owed = (
+        summed(points.block, part, blocks_there)[points.block]
+        for part in (points.errors, points.least, points.most, points.owed)
     )
-    u = held.shares
-    return (
-        errors - u * whole,
-        (1 - u) * least - u * (high - most),
-        (1 - u) * most - u * (low - least),
+    counter = points.came * (1 - u) if exact else u * (owed - points.owed)
+    several = (np.bincount(points.block) > 1)[points.block]
+    return SlateValues(
+        points.arms,
+        (points.errors - u * whole) / points.bound,
+        ((1 - u) * points.least - u * (high - points.most)) / points.bound,
+        ((1 - u) * points.most - u * (low - points.least)) / points.bound,
+        counter / points.bound,
+        counter * points.parts / points.bound,
+        np.where(several, points.exposures, 0.0),
     )
+
+
+def grouped(points: Points, groups: Indices, number: int, exact: bool) -> SlateValues:
+    """Return the values of groups, bounded by the sum of the bounds of their arms.
+
+    The arms of one group and block are one point; the points of one page are one value, since only
+    values of different pages may be bet on one after the other.
+    """
+    keys, at = np.unique(points.block * number + groups[points.arms], return_inverse=True)
+    block, labels = np.divmod(keys, number)
+    row = np.zeros(block.size, np.int64)
+    row[at] = points.row
+    sums = [summed(at, part, keys.size) for part in points[3:]]
+    joined = Points(row, block, labels, *sums)
+    found = values_of(joined._replace(bound=np.ones(keys.size)), exact)
+    pages, to = np.unique(row * number + labels, return_inverse=True)
+    bound = summed(to, joined.bound, pages.size)
+    value, least, most, counter, shared = (
+        summed(to, part, pages.size) / bound for part in found[1:6]
+    )
+    contrasted = summed(to, found.contrasted, pages.size)
+    return SlateValues(pages % number, value, least, most, counter, shared, contrasted)
 
 
 def _owed(
-    some: Slates, found: Blocks, held: Implied, at: Indices, errors: Vector, merit: Family
+    some: Slates, means: Vector, at: Indices, errors: Vector, merit: Family, size: int
 ) -> Vector:
-    """Return what others of the block have for their merit, in units of an arm: of powers."""
-    there = ~np.isnan(some.rewards)
-    owed = there * (errors + some.weights * (held.means[at] + merit.offset))
-    mine = summed(at, owed, found.order.size)
-    return np.asarray(held.shares * (np.add.reduceat(mine, found.starts)[found.block] - mine))
-
-
-def grouped(values: SlateValues, groups: Indices, number: int) -> SlateValues:
-    """Return the entries of one group and slate as one, bounded by the sum of their bounds."""
-    keys, at = np.unique(values.row * number + groups[values.arms], return_inverse=True)
-    row, labels = np.divmod(keys, number)
-    bound = summed(at, values.bound, keys.size)
-    value, least, most, counter = (
-        summed(at, values.bound * part, keys.size) / bound for part in values[2:6]
-    )
-    shared = summed(at, values.bound * values.counter * values.parts, keys.size) / bound
-    parts = shared / np.where(counter > 0, counter, 1.0)
-    contrasted = summed(at, values.contrasted, keys.size)
-    return SlateValues(row, labels, value, least, most, counter, parts, contrasted, bound)
+    """Return what each arm that was shown has for its merit, where its reward came: of powers."""
+    if merit.steepness:
+        return np.zeros(size)
+    owed = errors + some.weights * (means + merit.offset)
+    return summed(at, np.where(np.isnan(some.rewards), 0.0, owed), size)
 
 
 def _implied(

@@ -16,7 +16,7 @@ from fairx.logs import Log
 from fairx.types import Indices, Matrix, Vector
 
 from .pages import Slates
-from .pseudo import SlateValues, Told, grouped, slate_values
+from .pseudo import SlateValues, Told, grouped, told_by, values_of
 
 MOST = 1 << 18  # slates worked on at a time are as many as have so many candidates
 LISTINGS = """
@@ -56,7 +56,7 @@ class SlateRunning(NamedTuple):
         arms = self.contrasted.size
         known, least, most = (
             before.merged(_summed(values, part, arms, exact))
-            for before, part in zip(self[:3], values[2:5], strict=True)
+            for before, part in zip(self[:3], values[1:4], strict=True)
         )
         return SlateRunning(
             known, least, most,
@@ -91,13 +91,14 @@ class SlateJudge(NamedTuple):
 
     def add(self, found: Look, some: Slates, time: float) -> Look:
         """Return the sums with the slates that come next."""
-        told = slate_values(some, self.merit, found.arms.levels, self.clicks)
+        told = told_by(some, self.merit, found.arms.levels, self.clicks)
         exact, size = bool(self.merit.steepness), some.starts.size
         groups = found.groups
         if groups is not None:
-            values = grouped(told.values, self.groups, self.labels)
+            values = grouped(told.points, self.groups, self.labels, exact)
             groups = groups.add(values, told, exact, size)
-        return Look(found.arms.add(told.values, told, exact, size), groups, time)
+        values = values_of(told.points, exact)
+        return Look(found.arms.add(values, told, exact, size), groups, time)
 
 
 def no_slates(arms: int, places: int) -> SlateRunning:
@@ -156,5 +157,5 @@ def _summed(values: SlateValues, value: Vector, arms: int, exact: bool) -> Sums:
         [summed(values.arms, part, arms) for part in (value, squares, squares * value, squares**2)]
     )
     noise = noise if exact else values.counter * values.counter
-    others = (values.counter, noise, values.counter * values.parts)
+    others = (values.counter, noise, values.shared)
     return Sums(powers, *(summed(values.arms, part, arms) for part in others))
