@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fairx.files import replaced
 
 from . import problems
-from .locating import LINES, Where, located
+from .locating import LINES, Where, located, torn
 from .selecting import quoted
 
 if TYPE_CHECKING:
@@ -25,10 +25,6 @@ ORDER BY row
 """
 JOINED = """
 JOIN (SELECT row_number() OVER () AS row, of_file::VARCHAR AS text FROM ({sql}) AS of_file) USING (row)
-"""
-REJECTED = """
-SELECT file_path, line, any_value(error_message), any_value(csv_line)
-FROM reject_errors JOIN reject_scans USING (scan_id, file_id) GROUP BY file_path, line ORDER BY ALL
 """
 
 
@@ -44,8 +40,9 @@ def refuse(log: Log) -> None:
             f"{where.words()} must be valid, not: {what}{_value(log, row, bits)}{remedy}"
         )
     for what in unreadable:
-        file, line, error, _ = log.connection.execute(REJECTED).fetchone()
-        raise ValueError(f"line {line} of {file} must be readable, not: {what}: {error}")
+        where = next(torn(log.connection, log.origin))
+        remedy = problems.remedies([what])
+        raise ValueError(f"{where.words()} must be readable, not {where.text!r}: {what}{remedy}")
 
 
 def write_problems(log: Log, path: str | os.PathLike[str]) -> int:
@@ -67,9 +64,8 @@ def _cells(log: Log) -> Iterator[tuple[str, int, str, str]]:
     """Go through the rows with problems, and then the lines that could not be split."""
     for where, bits in _rows(log):
         yield where.file, where.line, "; ".join(problems.names(bits)), where.text
-    if log.kind == "csv":
-        for file, line, error, text in log.connection.execute(REJECTED).fetchall():
-            yield file, line, f"{problems.UNREADABLE}: {error}", text
+    for where in torn(log.connection, log.origin):
+        yield where.file, where.line, problems.UNREADABLE, where.text
 
 
 def _rows(log: Log) -> Iterator[tuple[Where, int]]:

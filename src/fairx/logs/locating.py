@@ -11,11 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import heads
-from .sources import Source, globbed, literal
-
-REJECTED = """
-SELECT line FROM reject_errors JOIN reject_scans USING (scan_id, file_id) WHERE file_path = ?
-"""
+from .sources import CSV, Source, globbed, literal
 
 
 class Where(NamedTuple):
@@ -58,29 +54,33 @@ def _counts(connection: Any, source: Source) -> list[tuple[str, int]]:
     ]
 
 
-def _lines(connection: Any, source: Source) -> Iterator[Where]:
-    """Go through the rows of files of text as DuckDB does: without what it could not read."""
-    if source.kind == "csv":
-        # So that it has told of all lines that it cannot read
-        connection.execute(f"SELECT count(COLUMNS(*)) FROM ({source.sql})").fetchall()
+def torn(connection: Any, source: Source) -> Iterator[Where]:
+    """Go to the lines of CSV that have more or fewer columns than the first."""
+    return _lines(connection, source, whole=False) if source.kind == "csv" else iter(())
+
+
+def _lines(connection: Any, source: Source, whole: bool = True) -> Iterator[Where]:
+    """Go through the rows of files of text as DuckDB does, or through what it could not split.
+
+    It tells lines of its own, but counts a row over several lines as one.
+    """
     for file in source.files:
-        told = connection.execute(REJECTED, [str(file)]).fetchall() if source.kind == "csv" else []
-        rejected = {line for (line,) in told}
         with heads.binary(file) as stream:
             text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
-            for line, words in LINES[source.kind](text, connection, file):
-                if line not in rejected:
+            for line, words, fits in LINES[source.kind](text, connection, file):
+                if fits == whole:
                     yield Where(str(file), line, words.rstrip("\r\n"), "line")
 
 
-def _json(text: Iterable[str], _: Any, __: Path) -> Iterator[tuple[int, str]]:
-    return ((line, words) for line, words in enumerate(text, 1) if words.strip())
+def _json(text: Iterable[str], _: Any, __: Path) -> Iterator[tuple[int, str, bool]]:
+    return ((line, words, True) for line, words in enumerate(text, 1) if words.strip())
 
 
-def _csv(text: Iterable[str], connection: Any, file: Path) -> Iterator[tuple[int, str]]:
+def _csv(text: Iterable[str], connection: Any, file: Path) -> Iterator[tuple[int, str, bool]]:
     """Go through the records after the header, each with the line that it begins at."""
-    sniffed = f"SELECT delimiter, comment, skiprows FROM sniff_csv({literal(globbed(str(file)))}"
-    mark, comment, skipped = connection.execute(f"{sniffed}, quote = '\"')").fetchone()
+    asked = f"sniff_csv({literal(globbed(str(file)))}, {CSV}, ignore_errors = true)"
+    sniffed = f"SELECT delimiter, comment, skiprows FROM {asked}"
+    mark, comment, skipped = connection.execute(sniffed).fetchone()
     taken: list[str] = []
 
     def fed() -> Iterator[str]:
@@ -88,19 +88,20 @@ def _csv(text: Iterable[str], connection: Any, file: Path) -> Iterator[tuple[int
             taken.append(line)
             yield line
 
-    start, header = 1, True
+    start, columns = 1, 0
     for record in csv.reader(fed(), delimiter=mark):
         words, line = "".join(taken), start
         start, taken[:] = start + len(taken), []
         said = comment != "(empty)" and words.startswith(comment)
-        if not record or line <= skipped or said:
+        if line <= skipped or said or (columns != 1 and not record):
             continue
-        if not header:
-            yield line, words
-        header = False
+        if columns:  # a mark at the end of a line does no harm
+            beyond = len(record) == columns + 1 and not record[-1]
+            yield line, words, max(len(record), 1) == columns or beyond
+        columns = columns or len(record)
 
 
-LINES: dict[str, Callable[[Iterable[str], Any, Path], Iterator[tuple[int, str]]]] = {
+LINES: dict[str, Callable[[Iterable[str], Any, Path], Iterator[tuple[int, str, bool]]]] = {
     "csv": _csv,
     "json": _json,
 }

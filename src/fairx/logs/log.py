@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from . import heads, problems
-from .columns import COLUMNS
-from .sources import Source, literal, readable
+from .sources import Source, readable
 
 REJECTED = """
 SELECT DISTINCT file_path, line FROM reject_errors JOIN reject_scans USING (scan_id, file_id)
@@ -55,7 +55,7 @@ class Log(NamedTuple):
         threads = self.query("SELECT current_setting('threads') AS number")["number"][0]
         try:
             # Rows that are looked up in a table come out of order where threads share them.
-            self.connection.execute(f"SET threads = {1 if self._joined() else threads}")
+            self.connection.execute(f"SET threads = {1 if self.joined() else threads}")
             asked = self.connection.sql(sql)
             reader = getattr(asked, "to_arrow_reader", None) or asked.fetch_record_batch
             with reader(size) as stream:
@@ -66,7 +66,7 @@ class Log(NamedTuple):
     def in_order(self, names: Sequence[str]) -> Any:
         """Return columns of the valid rows in the order of time, as a table that speaks Arrow."""
         order = "ORDER BY time, row" if "time" in self.columns else ""
-        if not order and self._joined():  # here threads stay, so that rows are to be sorted
+        if not order and self.joined():  # here threads stay, so that rows are to be sorted
             order = "ORDER BY row"
         self.query("SELECT 1 AS done")  # ends what was read in part: DuckDB has one open at a time
         return self.connection.sql(f"SELECT {', '.join(names)} FROM valid {order}")
@@ -98,15 +98,17 @@ class Log(NamedTuple):
 
         return write_problems(self, path)
 
-    def _joined(self) -> bool:
+    def joined(self) -> bool:
         """Tell whether rows are looked up in a table."""
         tables = self.query("SELECT table_name AS name FROM duckdb_tables()")["name"].tolist()
         return bool({"listed", "repeated", "firsts", "again", "bad", "broken"} & set(tables))
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the valid rows as Parquet, under our names and in our types."""
-        names = ", ".join(name for name in COLUMNS if name in self.columns)
-        order = "ORDER BY row" if self._joined() else ""
-        rows = f"SELECT {names} FROM valid {order}"
-        with readable(self.source):
-            self.connection.execute(f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet)")
+    def write(self, path: str | os.PathLike[str], dialect: str | None = None) -> int:
+        """Write the valid rows under our names and in our types, or in a dialect; return how many.
+
+        Without `dialect`, the ending of the path decides: .dsjson, .zip (coba), or our own as .parquet,
+        .jsonl or .csv.
+        """
+        from .converting import write
+
+        return write(self, Path(path), dialect)

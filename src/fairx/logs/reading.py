@@ -44,6 +44,7 @@ def read(
     log: Any,
     columns: Mapping[str, str] | str | os.PathLike[str] | None = None,
     *,
+    dialect: str | None = None,
     strict: bool = False,
     memory: str = "1GB",
     threads: int | None = None,
@@ -58,6 +59,9 @@ def read(
     columns
         What the log calls our columns (`COLUMNS`), where it uses other names: a mapping, or a
         TOML file with one.
+    dialect
+        Whose columns the log has: fairx (ours), dsjson, open-bandit, coba or eppo. Without, ours, and
+        where there is no arm, that dialect whose columns are there.
     strict
         Refuse the log at its first problem, instead of counting problems by kind.
     memory, threads
@@ -78,18 +82,35 @@ def read(
     connection = connect(memory, threads)
     name = str(log) if isinstance(log, (str, os.PathLike)) else "the table"
     with readable(name):
-        made = _made(connection, opened(connection, log), mapping)
+        source = _understood(connection, opened(connection, log), mapping, dialect)
+        made = _made(connection, source, mapping)
         if strict:
             refuse(made)
     return made
 
 
+def _understood(
+    connection: Any, source: Source, mapping: Mapping[str, str], dialect: str | None
+) -> Source:
+    """Return the source with our columns, where it has those of another dialect."""
+    types = _types(connection, source)
+    if dialect == "fairx" or (dialect is None and ("arm" in types or mapping.get("arm"))):
+        return source
+    from .dialects import DIALECTS, known, recognised
+
+    name = dialect or recognised(DIALECTS.values(), types)
+    return known(name).translated(connection, source, types)._replace(dialect=name)
+
+
+def _types(connection: Any, source: Source) -> dict[str, str]:
+    """Return the columns and their types."""
+    found = connection.execute(f"DESCRIBE {source.sql}").fetchall()
+    return {name: str(kind) for name, kind, *_ in found}
+
+
 def _made(connection: Any, source: Source, mapping: Mapping[str, str]) -> Log:
     """Return the log of a source, whose columns are mapped and checked."""
-    types = {
-        name: str(kind)
-        for name, kind, *_ in connection.execute(f"DESCRIBE {source.sql}").fetchall()
-    }
+    types = _types(connection, source)
     found = present(mapping, types)
     if source.kind == "csv":
         heads.refuse_twice(source.files, set(found.values()))

@@ -19,12 +19,15 @@ FORMATS = {
     ".jsonl": "json",
     ".ndjson": "json",
     ".json": "json",
+    ".dsjson": "json",
+    ".zip": "table",  # of coba's interactions
 }
 COMPRESSED = (".gz", ".zst")
 CAUSES = {  # of what DuckDB tells in many lines
     "Error when sniffing file": "text whose first lines are no table (is a quote left open?)",
     "Maximum line size": "text with a line of more than 2 MB",
 }
+CSV = "header = true, all_varchar = true, quote = '\"'"
 ARROW = (".feather", ".arrow", ".ipc")
 
 
@@ -35,6 +38,8 @@ class Source(NamedTuple):
     name: str
     kind: str  # parquet, csv, json or table
     files: tuple[Path, ...] = ()
+    dialect: str = "fairx"
+    notes: tuple[str, ...] = ()  # what the dialect has that a log here has not
 
 
 def connect(memory: str, threads: int | None) -> Any:
@@ -123,16 +128,19 @@ def _kind(file: Path) -> str:
 def _reading(connection: Any, kind: str, files: list[Path]) -> str:
     paths = ", ".join(literal(globbed(str(file))) for file in files)
     several = ", union_by_name = true" if len(files) > 1 else ""
+    if kind == "table":
+        from .interactions import table
+
+        return table(connection, files)
     if kind == "parquet":
         return f"SELECT * FROM read_parquet([{paths}]{several})"
     if kind == "csv":
         # Values stay texts, since 007 is not 7; lines that are too short or long are counted.
         # They cannot be where one reading joins files by the names of their columns: each has its own.
         # A quote is said: where the first lines have none, DuckDB takes quotes for letters later on.
-        options = "header = true, all_varchar = true, store_rejects = true, quote = '\"'"
         each = (literal(globbed(str(file))) for file in files)
         return " UNION ALL BY NAME ".join(
-            f"SELECT * FROM read_csv({one}, {options})" for one in each
+            f"SELECT * FROM read_csv({one}, {CSV}, store_rejects = true)" for one in each
         )
     options = "format = 'newline_delimited', ignore_errors = true"
     described = f"DESCRIBE SELECT * FROM read_json([{paths}], {options}{several})"
