@@ -67,9 +67,11 @@ def _interactions(file: Path) -> Iterator[dict[str, Any]]:
             if head.get("version") != 2:
                 raise ValueError(f"{file} must be of version 2 of coba's format, not {head!r}")
             for interaction in chain.from_iterable(there):
-                yield {
-                    key: value for key, value in interaction.items() if not isinstance(value, Inert)
-                }
+                yield {key: _data(value) for key, value in interaction.items()}
+
+
+def _data(value: Any) -> Any:
+    return None if isinstance(value, Inert) else value
 
 
 def _objects(stream: IO[bytes]) -> Iterator[Any]:

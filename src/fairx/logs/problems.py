@@ -15,8 +15,11 @@ LISTED = "probabilities[list_position(candidates, arm)]"
 UNREADABLE = "unreadable line"
 REMEDIES = {
     "reward not finite": "a reward is a number with a point (0.5, not 0,5), true or false; one that is "
-    "not known is empty",
-    "missing or invalid time": "a time is a number, or a date with the year first (2026-12-31 10:00)",
+    "not known is empty; decimal commas become points by "
+    "pandas.read_csv(IN, sep=None, engine='python', decimal=',').to_parquet(OUT)",
+    "missing or invalid time": "a time is a number, or a date with the year first (2026-12-31 10:00); "
+    "days first become dates by "
+    "pandas.read_csv(IN, parse_dates=['time'], dayfirst=True).to_parquet(OUT)",
     "missing or invalid place": "places are whole numbers from 1 on; if the column is of something else, "
     "say so by columns={'place': ''} or --place ''",
     UNREADABLE: "lines have as many columns as the first",
@@ -135,7 +138,7 @@ def remedies(found: Collection[str]) -> str:
     Examples
     --------
     >>> remedies(["missing arm", "missing or invalid time"])
-    ': a time is a number, or a date with the year first (2026-12-31 10:00)'
+    ': a time is a number, or a date with the year first (2026-12-31 10:00); ...
     """
     return "".join(f": {REMEDIES[name]}" for name in found if name in REMEDIES)
 

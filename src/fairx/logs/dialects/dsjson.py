@@ -47,7 +47,7 @@ def translated(connection: Any, source: Source, types: Mapping[str, str]) -> Sou
         "arm": f"CASE WHEN NOT {skipped} THEN {NAMES}[{number}] END",
         "propensity": f"TRY_CAST(coalesce({there['_label_probability']}, {own}) AS DOUBLE)",
         "probabilities": f"list_transform({ranks}, lambda rank, i: {chances}[list_position({ranks}, i)])",
-        "reward": f"-TRY_CAST({there['_label_cost']} AS DOUBLE)",
+        "reward": f"0 - TRY_CAST({there['_label_cost']} AS DOUBLE)",
         "version": f"{there['VWState']} ->> '$.m'",
         "context": "TRY_CAST(c -> '$.context' AS DOUBLE[])",
     }
@@ -112,7 +112,7 @@ def made(row: Row) -> dict[str, Any]:
 def _label(number: int, reward: float | None, propensity: float) -> dict[str, Any]:
     if reward is None:
         return {"propensity": propensity}
-    label = {"_label_cost": -reward, "_label_probability": propensity}
+    label = {"_label_cost": 0 - reward, "_label_probability": propensity}
     return label | {"_label_Action": number, "_labelIndex": number - 1}
 
 
