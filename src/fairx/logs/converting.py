@@ -89,8 +89,7 @@ def instant(time: float | None) -> str | None:
 def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     with _text(path) as file:
         for row in rows:
-            known = {name: value for name, value in row.items() if value is not None}
-            file.write(json.dumps(known, allow_nan=False, ensure_ascii=False) + "\n")
+            file.write(json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 def _write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
@@ -113,7 +112,7 @@ def _cell(value: Any) -> Any:
 @contextmanager
 def _text(path: Path) -> Iterator[IO[str]]:
     with replaced(path) as raw:
-        packed = gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) if path.suffix == ".gz" else raw
+        packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else raw
         text = io.TextIOWrapper(packed, "utf-8", newline="")
         yield text
         text.flush()

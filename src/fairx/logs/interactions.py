@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -16,6 +17,10 @@ from .selecting import quoted
 from .sources import literal
 
 BATCH = 1000
+BROKEN = (
+    zipfile.BadZipFile, zlib.error, pickle.UnpicklingError, RuntimeError, AttributeError, TypeError,
+    IndexError,
+)  # fmt: skip
 
 
 class Inert(dict[str, Any]):
@@ -36,7 +41,7 @@ class Unpickler(pickle.Unpickler):
         """Return what stands for a class."""
         if module.partition(".")[0] == "coba" and "." not in name:
             return Inert
-        raise ValueError(f"a file of coba must hold data alone, not {module}.{name}")
+        raise pickle.UnpicklingError(f"{module}.{name}")
 
 
 def table(connection: Any, files: Sequence[Path]) -> str:
@@ -55,6 +60,15 @@ def table(connection: Any, files: Sequence[Path]) -> str:
 
 
 def _interactions(file: Path) -> Iterator[dict[str, Any]]:
+    """Go through the interactions of a file, or refuse it by its name."""
+    try:
+        yield from _saved(file)
+    except BROKEN as error:
+        rule = "be a file of coba's Environments.save, with data alone"
+        raise ValueError(f"{file} must {rule}, not: {error}") from error
+
+
+def _saved(file: Path) -> Iterator[dict[str, Any]]:
     """Go through the interactions of the one environment of a file."""
     with zipfile.ZipFile(file) as archive:
         members = archive.namelist()

@@ -19,6 +19,7 @@ NUMERIC = (
     "BOOLEAN",
     '"NULL"',
 )
+YEAR_100 = -59_011_459_200  # seconds since 1970
 NUMBERS = ("time", "reward_time", "propensity", "reward", "place", "weight")
 
 
@@ -102,7 +103,9 @@ def _time(name: str, kind: str) -> str:
     if kind not in TEXT:
         return _as_number(name, kind, "numbers, or dates with times")
     text = as_text(name, kind)
-    read = f"TRY_CAST({text} AS DOUBLE), epoch(TRY_CAST({text} AS TIMESTAMPTZ))"
+    date = f"epoch(TRY_CAST({text} AS TIMESTAMPTZ))"
+    # 01/02/26 is a day of the year 1 to DuckDB, and of no year to us
+    read = f"TRY_CAST({text} AS DOUBLE), CASE WHEN {date} > {YEAR_100} THEN {date} END"
     return f"CASE WHEN {text} IS NOT NULL THEN coalesce({read}, 'nan') END"
 
 

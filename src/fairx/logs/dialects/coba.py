@@ -8,7 +8,7 @@ from typing import Any
 from fairx.logs.selecting import quoted
 from fairx.logs.sources import Source
 
-from .dialect import Dialect, Row, chosen, rest
+from .dialect import Dialect, Row, chosen, rest, without_gaps
 
 COLUMNS = {
     "arm": "action",
@@ -24,13 +24,14 @@ def translated(connection: Any, source: Source, types: Mapping[str, str]) -> Sou
     ours = {name: quoted(column) for name, column in COLUMNS.items() if column in types}
     used, notes = set(COLUMNS.values()), tuple[str, ...]()
     if "context" in types:
-        ours["context"] = "TRY_CAST(context AS DOUBLE[])"
-        lost = "json_type(context) <> 'NULL' AND TRY_CAST(context AS DOUBLE[]) IS NULL"
-        (count,) = connection.execute(
-            f"SELECT count(*) FROM ({source.sql}) WHERE {lost}"
-        ).fetchone()
-        if count:
-            notes = (f"the context of {count:,} decisions is not read: it is no list of numbers",)
+        numbers, there = "TRY_CAST(context AS DOUBLE[])", "json_type(context) <> 'NULL'"
+        asked = f"count({numbers}), count(*) FILTER ({there}) FROM ({source.sql})"
+        read, count = connection.execute(f"SELECT {asked}").fetchone()
+        used |= {"context"} if read == count else set()
+        ours |= {"context": numbers} if read else {}
+        if count > read:
+            lost = f"{count - read:,} decisions is not read: it is no list of numbers"
+            notes = (f"the context of {lost}",)
     return source._replace(sql=chosen(source, types, ours, used), notes=notes)
 
 
@@ -38,8 +39,7 @@ def made(row: Row) -> dict[str, Any]:
     """Return an interaction, in which what is not known is left out, but for context and reward."""
     found = {"context": row.get("context"), "action": row["arm"], "reward": row.get("reward")}
     known = {"probability": row.get("propensity"), "actions": row.get("candidates")}
-    more = known | rest(row, HELD)
-    return found | {name: value for name, value in more.items() if value is not None}
+    return found | without_gaps(known | rest(row, HELD))
 
 
 DIALECT = Dialect(

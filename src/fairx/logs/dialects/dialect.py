@@ -53,3 +53,15 @@ def chosen(source: Source, types: Mapping[str, str], ours: Row, used: Collection
 def rest(row: Row, held: Collection[str]) -> dict[str, Any]:
     """Return what is left of a row, under our names."""
     return {name: value for name, value in row.items() if name not in held}
+
+
+def without_gaps(row: Row) -> dict[str, Any]:
+    """Return a row without what is not known."""
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def keys_of(connection: Any, source: Source, objects: str) -> list[str]:
+    """Return the keys of all objects of JSON; numbers are in their order."""
+    asked = f"SELECT DISTINCT unnest(json_keys({objects})) FROM ({source.sql})"
+    found = [key for (key,) in connection.execute(asked).fetchall()]
+    return sorted(found, key=lambda key: (len(key), key))

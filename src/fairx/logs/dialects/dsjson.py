@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairx.logs.sources import Source
 
-from .dialect import Dialect, Row, chosen, rest
+from .dialect import Dialect, Row, chosen, keys_of, rest, without_gaps
 
 # An action is called by its tag, as Personalizer does, or else by its number in the list, from 1 on.
 ACTIONS = "json_extract(c, '$._multi[*]')"
@@ -52,35 +52,43 @@ def translated(connection: Any, source: Source, types: Mapping[str, str]) -> Sou
         "context": "TRY_CAST(c -> '$.context' AS DOUBLE[])",
     }
     lacking = {
+        "reward": "_label_cost",
         "time": "Timestamp",
         "decision": "EventId",
         "version": "VWState",
         "probabilities": "p",
     }
     ours = {name: sql for name, sql in ours.items() if lacking.get(name, "c") in types}
+    features = set(keys_of(connection, source, "c")) - {"_multi"}
+    if "context" not in features:
+        del ours["context"]
     read = source._replace(sql=chosen(source, types, ours, (*USED, "propensity")))
-    return read._replace(notes=_notes(connection, source, there, skipped))
+    unread = sorted(features - {"context"})
+    return read._replace(notes=_notes(connection, source, there, skipped, unread))
 
 
-def _notes(connection: Any, source: Source, there: Row, skipped: str) -> tuple[str, ...]:
+def _notes(
+    connection: Any, source: Source, there: Row, skipped: str, unread: Sequence[str]
+) -> tuple[str, ...]:
     """Return in words what was found that our columns do not hold."""
-    asked = (
-        f"count(*) FILTER ({skipped}), max({UNNAMED}), min(TRY_CAST({there['pdrop']} AS DOUBLE)), "
-        f"max(TRY_CAST({there['pdrop']} AS DOUBLE)), count(*) FILTER ("
-        f"TRY_CAST({there['_original_label_cost']} AS DOUBLE) <> TRY_CAST({there['_label_cost']} AS DOUBLE))"
+    dropped = f"coalesce(TRY_CAST({there['pdrop']} AS DOUBLE), 0)"
+    first, now = (
+        f"TRY_CAST({there[name]} AS DOUBLE)" for name in ("_original_label_cost", "_label_cost")
     )
-    asked = f"SELECT {asked}, list_distinct(flatten(list(json_keys(c)))) FROM ({source.sql})"
-    inactive, unnamed, least, most, other, keys = connection.execute(asked).fetchone()
+    asked = (
+        f"SELECT count(*) FILTER ({skipped}), max({UNNAMED}), min({dropped}), max({dropped}), "
+        f"count(*) FILTER ({first} <> {now}) FROM ({source.sql})"
+    )
+    inactive, unnamed, least, most, other = connection.execute(asked).fetchone()
     if least != most:
         cause = "decisions were thinned out unevenly, and a log here has no weights of decisions"
         raise ValueError(f"pdrop must be the same in all of {source.name}: {cause}")
-    features = sorted(set(keys or ()) - {"_multi", "context"})
     said = {
         f"{inactive:,} decisions were never activated (_skipLearn): they have no arm": inactive,
         "some actions have no _tag: they are called by their number in the list": unnamed,
         f"decisions were thinned out (pdrop {most}): counts are of those that are left": most,
-        f"the reward is -_label_cost, which is not -_original_label_cost in {other:,} decisions": other,
-        f"features are not read: {', '.join(features)}, and those of actions": features,
+        f"the reward is -_label_cost, not -_original_label_cost, in {other:,} decisions": other,
+        f"features are not read: {', '.join(unread)}, and those of actions": unread,
     }
     return tuple(words for words, holds in said.items() if holds)
 
@@ -95,7 +103,7 @@ def made(row: Row) -> dict[str, Any]:
     ]  # the chosen one is first
     context, decision, version = (row.get(name) for name in ("context", "decision", "version"))
     inner = {} if context is None else {"context": context}
-    return {
+    line = {
         **_label(number, row.get("reward"), row["propensity"]),
         # A time that is no date is under our name: theirs is a date always.
         "Timestamp" if isinstance(row.get("time"), str) else "time": row.get("time"),
@@ -107,6 +115,7 @@ def made(row: Row) -> dict[str, Any]:
         "VWState": None if version is None else {"m": version},
         **rest(row, HELD),
     }
+    return without_gaps(line)
 
 
 def _label(number: int, reward: float | None, propensity: float) -> dict[str, Any]:
@@ -123,7 +132,7 @@ def _action(arm: str) -> dict[str, Any]:
 
 DIALECT = Dialect(
     "dsjson",
-    (frozenset({"c", "labelcost"}), frozenset({"c", "eventid"})),
+    (frozenset({"c", "labelcost"}), frozenset({"c", "eventid"}), frozenset({"c", "a", "version"})),
     (".dsjson", ".json", ".jsonl", ".ndjson"),
     ("candidates", "propensity"),
     False,

@@ -8,7 +8,7 @@ from typing import Any
 from fairx.logs.selecting import TEXT, quoted
 from fairx.logs.sources import Source, literal
 
-from .dialect import Dialect, Row, chosen, plain, rest
+from .dialect import Dialect, Row, chosen, keys_of, plain, rest
 
 COLUMNS = {  # plain, the first that is there
     "time": ("timestamp",),
@@ -20,6 +20,19 @@ COLUMNS = {  # plain, the first that is there
 }
 NUMERIC = "subjectnumericattributes"
 UNREAD = ("subjectcategoricalattributes", "actionnumericattributes", "actioncategoricalattributes")
+WRITTEN = {
+    "timestamp": "time",
+    "key": "policy",
+    "subject": "unit",
+    "action": "arm",
+    "action_probability": "propensity",
+    "model_version": "version",
+}
+ATTRIBUTES = tuple(
+    f"{whose}_{kind}_attributes"
+    for whose in ("subject", "action")
+    for kind in ("numeric", "categorical")
+)
 HELD = (*COLUMNS, "context")
 
 
@@ -33,17 +46,19 @@ def translated(connection: Any, source: Source, types: Mapping[str, str]) -> Sou
     }
     ours, used = {name: quoted(column) for name, column in names.items()}, set(names.values())
     more = [there[name] for name in UNREAD if name in there]
-    said = {name: _keys(connection, source, _given(name, types))[0] for name in more}
+    said = {name: keys_of(connection, source, _given(name, types)) for name in more}
     notes = [f"{name} are not read: {', '.join(keys)}" for name, keys in said.items() if keys]
     used |= {name for name in more if not said[name]}
     if NUMERIC in there:
         given = _given(there[NUMERIC], types)
-        keys, alike = _keys(connection, source, given)
+        keys = keys_of(connection, source, given)
+        alike = bool(keys) and _least(connection, source, given) == len(keys)
         if alike:
             parts = [f"({given} ->> {literal(key)})::DOUBLE" for key in keys]
             ours["context"], used = f"[{', '.join(parts)}]", used | {there[NUMERIC]}
             notes.append(f"the context is: {', '.join(keys)}")
-        elif keys:
+        used |= set() if keys else {there[NUMERIC]}
+        if keys and not alike:
             notes.append(
                 f"{there[NUMERIC]} are not read: not all of {', '.join(keys)} are in each row"
             )
@@ -56,29 +71,18 @@ def _given(name: str, types: Mapping[str, str]) -> str:
     return f"TRY_CAST({column} AS JSON)" if types[name] in TEXT else f"to_json({column})"
 
 
-def _keys(connection: Any, source: Source, given: str) -> tuple[list[str], bool]:
-    """Return the names of numbers, and whether each row has them all."""
-    asked = f"list_distinct(flatten(list(json_keys({given})))), min(coalesce(len(json_keys({given})), 0))"
-    keys, least = connection.execute(f"SELECT {asked} FROM ({source.sql})").fetchone()
-    return sorted(keys or (), key=lambda key: (len(key), key)), bool(keys) and least == len(keys)
+def _least(connection: Any, source: Source, given: str) -> int:
+    """Return how many attributes the row with the fewest has."""
+    asked = f"SELECT min(coalesce(len(json_keys({given})), 0)) FROM ({source.sql})"
+    return int(connection.execute(asked).fetchone()[0])
 
 
 def made(row: Row) -> dict[str, Any]:
     """Return an event with the columns of a warehouse; features of the context are numbered."""
     numbers = {str(i): value for i, value in enumerate(row.get("context") or ())}
-    found = {
-        "timestamp": row["time"],
-        "key": row.get("policy"),
-        "subject": row.get("unit"),
-        "subject_numeric_attributes": numbers,
-        "subject_categorical_attributes": {},
-        "action": str(row["arm"]),
-        "action_numeric_attributes": {},
-        "action_categorical_attributes": {},
-        "action_probability": row.get("propensity"),
-        "model_version": row.get("version"),
-    }
-    return found | rest(row, HELD)
+    known = {theirs: row[ours] for theirs, ours in WRITTEN.items() if ours in row}
+    attributes: dict[str, Any] = {name: {} for name in ATTRIBUTES}
+    return known | attributes | {"subject_numeric_attributes": numbers} | rest(row, HELD)
 
 
 DIALECT = Dialect(
