@@ -87,7 +87,7 @@ def test_files_of_text(tmp_path: Path) -> None:
     log = logs.read(tmp_path / "log.csv")
     assert log.problems() == {"places not 1 to their number": 2}
     assert [int(decision) for decision, _ in kept(log)] == [11, 11, 12]
-    with pytest.raises(ValueError, match=r"row 1 of .* must be valid, not: places not 1 to"):
+    with pytest.raises(ValueError, match=r"line 2 of .* must be valid, not: places not 1 to"):
         logs.read(tmp_path / "log.csv", strict=True)
 
 

@@ -76,6 +76,11 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
                        help="strata of the box: time:hour, time:day, or the name of a column")  # fmt: skip
     audit.add_argument("--against", metavar="LOG",
                        help="another log of the same arms: who gained since, and who lost")  # fmt: skip
+    audit.add_argument(
+        "--dialect", metavar="NAME", help="whose columns the log has, as for fairx logs"
+    )
+    audit.add_argument("--problems", type=Path, metavar="FILE",
+                       help="write the rows with problems: file, line, problem, text (CSV)")  # fmt: skip
     audit.add_argument("--strict", action="store_true", help="stop at the first invalid row")
     audit.add_argument("--memory", default="1GB", help="of DuckDB; beyond it spills (1GB)")
     audit.add_argument("--threads", type=int, help="of DuckDB (all cores)")
@@ -149,13 +154,19 @@ def _tell(found: Audit) -> None:
 
 
 def _read(path: str, options: argparse.Namespace) -> Log:
-    return read(
+    found = read(
         path,
         _columns(options),
+        dialect=options.dialect,
         strict=options.strict,
         memory=options.memory,
         threads=options.threads,
     )
+    for note in found.origin.notes:
+        print(f"note: {note}")
+    if options.problems is not None and path == options.log:
+        print(f"problems: {found.write_problems(options.problems):,} rows in {options.problems}")
+    return found
 
 
 def _columns(options: argparse.Namespace) -> dict[str, str]:
@@ -166,7 +177,9 @@ def _columns(options: argparse.Namespace) -> dict[str, str]:
         given["reward"] = options.ratings
     if options.by and not options.by.startswith("time:"):
         given["stratum"] = options.by
-    return named(options.columns) | {name: value for name, value in given.items() if value}
+    return named(options.columns) | {
+        name: value for name, value in given.items() if value is not None
+    }
 
 
 def _lines(path: Path) -> list[str]:

@@ -102,13 +102,22 @@ def _policy(options: argparse.Namespace, source: Any) -> tuple[Any, Any, tuple[s
 
 def _from_file(path: Path, names: Sequence[Any]) -> dict[Any, float]:
     """Return the probability of each arm; arms that are numbers in the log are numbers here."""
-    text = path.read_text(encoding="utf-8")
-    rows = json.loads(text) if path.suffix == ".json" else dict(csv.reader(text.splitlines()))
+    text = path.read_text(encoding="utf-8-sig")
+    if path.suffix == ".json":
+        rows = json.loads(text)
+    else:
+        table = [row for row in csv.reader(text.splitlines()) if row]
+        rows = dict(table[1:] if table and _is_header(table[0]) else table)
     known = {str(name): name for name in names}
     try:
         return {known.get(str(arm), arm): float(share) for arm, share in rows.items()}
     except (AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{path} must hold arms and probabilities alone ({error})") from error
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    """Tell a header, such as the ARM,PROBABILITY of the help, from an arm with its probability."""
+    return [cell.strip().lower() for cell in row] == ["arm", "probability"]
 
 
 def _show(found: Any) -> None:
