@@ -81,7 +81,7 @@ def room_of(
         reached += wants[row] - mean
         slack += (page.weights[row] if row < places else 0.0) - mean
         room = min(room, slack / reached)
-    return room
+    return room  # type: ignore[no-any-return]
 
 
 @kernel
