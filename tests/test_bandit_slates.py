@@ -196,6 +196,7 @@ def test_an_arm_that_is_added_keeps_what_was_clicked() -> None:
         ({"feedback": "examined"}, {"weights": 2, "examination": [1]}, r"examination must have shape \(2"),
         ({"feedback": "examined"}, {"weights": 2, "examination": [0, 0]}, "be positive for some place"),
         ({"feedback": "examined", "policy": FairXUCB(MERIT, 0.5, bounds=(0, 1), interval="kl")}, {}, "interval must be 'hoeff"),
+        ({"feedback": "examined"}, {"weights": [1e-300]}, "examination must be 0 or at least 1e-100"),
         ({"reward_range": (1, 0)}, {}, r"reward_range must rise, not be \(1, 0\)"),
     ],
 )  # fmt: skip

@@ -548,6 +548,23 @@ def test_slates_are_audited_by_the_weights_of_their_places(service: Service) -> 
         assert own.of("numbers")["candidacies"] == str(offered) == str(line["offered"])
 
 
+@pytest.mark.parametrize(
+    ("arms", "places"), [("a", 3), ("ab", [1.0, 0.0]), ("ab", [1e-300, 1e-300]), ("ab", 2)]
+)
+def test_odd_pages_are_audited(service: Service, arms: str, places: Any) -> None:
+    """One arm, fewer arms than places, weights of 0, weights that are hardly any, an arm for each place."""
+    service.post("", {"name": "shop", "arms": list(arms), "policy": FAIR})
+    for i in range(6):
+        service.post("/shop/decide", {"key": str(i), "places": places})
+    service.now[0] += 700
+    service.settle("shop", 6 * len(arms))
+    audit = service.api("/shop/audit")
+    assert (audit["decisions"], audit["problems"]) == (6, {})
+    assert sum(line["exposure"] for line in audit["lines"]) == pytest.approx(1)
+    assert sum(line["fair_share"] for line in audit["lines"]) == pytest.approx(1)
+    assert service.page("/experiments/shop").of("asof")["audited"] == "6"
+
+
 def test_a_slate_counts_if_one_of_its_places_was_shown(service: Service) -> None:
     """What was not shown has no reward, and its slate was shown all the same."""
     about = {"arms": ["a", "b", "c"], "policy": FAIR, "requires_shown": True}

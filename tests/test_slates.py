@@ -243,8 +243,10 @@ def many_draws(exposures: Any, weights: Any, rounds: int, whole: int = 128) -> t
 @pytest.mark.parametrize("whole", [1, 128])
 @pytest.mark.parametrize("weights", [LOGARITHMIC[:3], np.ones(3), np.array([1.0, 0.5, 0.5, 0.0])])
 def test_frequencies_are_the_propensities(weights: Any, whole: int) -> None:
-    """By chi-square, at a chance of 1e-6: draws are a multinomial at each place."""
-    exposures = fair_exposure(Exponential(4), np.linspace(0, 1, 30), weights)
+    """By chi-square, at a chance of 1e-6: draws are a multinomial at each place. Some are nearly alike."""
+    means = np.linspace(0, 1, 30)
+    means[26:28] = means[25] * np.array([1 + 1e-6, 1 + 1e-3])
+    exposures = fair_exposure(Exponential(4), means, weights)
     rounds = 300 if interpreted() else 100_000
     counts, expected, _ = many_draws(exposures, weights, rounds, whole)
     for place in range(len(weights)):
@@ -279,6 +281,30 @@ def test_near_equal_arms_have_near_equal_places() -> None:
     assert exposures[14] == pytest.approx(exposures[11], rel=0.04)
     np.testing.assert_allclose(a, b, atol=0.06)
     assert a.sum() == pytest.approx(b.sum(), abs=0.04)
+
+
+@pytest.mark.parametrize("whole", [1, 128])
+@pytest.mark.parametrize(("arms", "k"), [(3, 3), (5, 3), (14, 10), (14, 13), (60, 10)])
+def test_what_differs_by_a_millionth_is_shown_at_the_same_places(
+    arms: int, k: int, whole: int
+) -> None:
+    """Else, up to 0.99: with three arms on three places the second was never on the last."""
+    rng = np.random.default_rng(arms + k)
+    for steepness in (0.5, 2.0, 4.0, 10.0):
+        means = rng.random(arms)
+        means[2] = means[1] * (1 - 1e-6)
+        exposures = fair_exposure(Exponential(steepness), means, 1 / np.log2(np.arange(2, k + 2)))
+        _, _, table = drawn(exposures, 1 / np.log2(np.arange(2, k + 2)), 1, whole)
+        np.testing.assert_allclose(table[1], table[2], atol=0.001)
+        np.testing.assert_allclose(
+            table @ (1 / np.log2(np.arange(2, k + 2))), exposures, atol=1e-13
+        )
+
+
+def test_what_only_rounding_tells_apart_is_the_same() -> None:
+    exposures = np.array([0.5, 0.5 + 1e-15, 0.5 - 1e-15, 0.5, 0.5])
+    _, _, table = drawn(exposures, [1.0, 1.0, 0.5], 1)
+    np.testing.assert_allclose(table, 0.2, atol=1e-13)
 
 
 @pytest.mark.parametrize("arms", [3, 5, 129])

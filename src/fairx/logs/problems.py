@@ -94,7 +94,7 @@ SLATE_KINDS = (
     Kind(
         "exposure below what its place gives",
         ("exposures",),
-        f"list_min(exposures) < 0 OR weight * coalesce(propensity, 0) > {EXPOSURE} + {EACH}",
+        f"list_min(exposures) < 0 OR weight * coalesce(propensity, 0) > {EXPOSURE} + {EACH} * greatest(1, weight)",
     ),
     Kind("two rows for one place", ("slates",), "row <> first_row"),
     Kind("arm twice in its slate", ("slates",), "arm_twice"),

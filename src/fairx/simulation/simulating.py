@@ -81,7 +81,7 @@ def simulate(
     >>> policy = FairXTS(merit, 1, 0.5)
     >>> result = simulate(policy, world, merit, rounds=5000, seed=1, weights=[1, 0.5])
     >>> result.exposure.round(2), result.placements.round(2).tolist()
-    (array([[0.05, 0.46, 0.99]]), [[[0.0, 0.1], [0.01, 0.89], [0.99, 0.01]]])
+    (array([[0.06, 0.45, 0.99]]), [[[0.0, 0.11], [0.01, 0.89], [0.99, 0.01]]])
     """
     marks = checkpoint_rounds(checkpoints, rules.count("rounds", rounds))
     seed, numbers = rules.count("seed", seed, low=0), run_numbers(runs)

@@ -7,6 +7,7 @@ from typing import Any
 from fairx import rules
 from fairx.types import Vector
 
+LEAST = 1e-100  # chance of a look that can be told from none: its square is a number
 FEEDBACK = {
     "each": "the reward of each place is seen",
     "examined": "a reward is seen where its place was looked at, and 0 otherwise",
@@ -49,6 +50,8 @@ def chances_given(examination: Any, weights: Vector) -> Vector:
         if not 0 <= chance <= 1:
             rule = f"be chances from 0 to 1, not {chance}: give them where weights are not"
             raise rules.InvalidValue("examination", rule)
+        if 0 < chance < LEAST:
+            raise rules.InvalidValue("examination", f"be 0 or at least {LEAST:g}, not {chance:g}")
     if not found.max() > 0:
         raise rules.InvalidValue("examination", "be positive for some place, not all 0")
     return found

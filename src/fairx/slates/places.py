@@ -34,6 +34,9 @@ class Page(NamedTuple):
     others: Vector  # how many do not, and what each row that is shared wants
     wants: Vector  # by row: its exposure
     first_wants: Vector  # by row that starts on a place: its exposure if there were no others
+    near_from: Indices  # by group of rows that want nearly the same: its first row
+    near_to: Indices  # and the one after its last
+    keeps: Vector  # and the chance that it is not shuffled
     has: Vector  # by row: its exposure by the swaps so far
     rich: Indices  # rows that have more than they want
     places: Indices  # by row: its place; not on the page, from the number of places on
@@ -119,6 +122,9 @@ def new_page(weights: Vector, arms: int, whole: int = WHOLE) -> Page:
         others=np.zeros(2),
         wants=by_row[0],
         first_wants=np.zeros(k),
+        near_from=np.zeros(2 * rows, np.int64),  # groups of two or more rows, at three levels
+        near_to=np.zeros(2 * rows, np.int64),
+        keeps=np.zeros(2 * rows),
         has=by_row[1],
         rich=np.zeros(k, np.int64),
         places=np.zeros(rows, np.int64),
