@@ -119,7 +119,7 @@ def _lowest(weights: Vector, rewards: Vector, after: Indices, error: float, boun
         half = 0.5 * (inside + outside)
         there = _fits(sums, half[:, None], error, bound)[:, 0]
         inside, outside = np.where(there, half, inside), np.where(there, outside, half)
-    return outside
+    return np.asarray(outside)
 
 
 def _fits(sums: Vector, values: Vector, error: float, bound: float) -> npt.NDArray[np.bool_]:

@@ -112,6 +112,7 @@ def evaluate(
     refuse_unsupported(found, source.names, max_unsupported)
     weights = clipped(found.rows.weights, clip)
     terms = _terms(estimator, source, model, found, weights, seed)
+    found = found._replace(rows=found.rows._replace(predictions=None, values=None))  # frees them
     asked = Asked(estimator, interval, alpha, resamples, seed, ends, weight_bound)
     low, high, withheld, looks = interval_of(asked, terms, found, weights, source.names)
     diagnostics = diagnosed(found, terms.denominators if estimator == "replay" else weights, clip)

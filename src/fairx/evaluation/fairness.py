@@ -92,9 +92,11 @@ def fairness(
         count, asked = count + number * len(candidates), asked + len(candidates[some])
     fair, lows, highs = sums / count
     low, high = _ratio(exposures, highs), _ratio(exposures, lows)
+    regret, regret_low, regret_high = (regrets / count).tolist()
     return Fairness(
         repr(merit), means, fair, lows, highs, _ratio(exposures, fair), low, high,
-        tuple(map(_verdict, low.tolist(), high.tolist())), *(regrets / count).tolist(), floor / asked,
+        tuple(map(_verdict, low.tolist(), high.tolist())),
+        regret, regret_low, regret_high, floor / asked,
     )  # fmt: skip
 
 

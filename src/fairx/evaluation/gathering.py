@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fairx.types import Indices, Matrix, Vector
 
@@ -44,13 +45,15 @@ class Gathered(NamedTuple):
 
 def gathered(source: Source, wanted: Target, model: Model | None, estimator: str) -> Gathered:
     """Go through the log once."""
-    kept: dict[str, list[Any]] = {}
+    kept: dict[str, npt.NDArray[Any]] = {}
     exposures, unsupported, shows, first = (np.zeros(len(source.names)) for _ in range(4))
     questions, start, changing = np.zeros((1, 1)), 0, False
     for piece in pieces(source, wanted, model):
         shares = probabilities(wanted, piece, start)
         for name, column in _kept(piece, shares, model, start, estimator).items():
-            kept.setdefault(name, []).append(column)
+            if name not in kept:
+                kept[name] = np.empty(source.decisions, column.dtype)
+            kept[name][start : start + len(column)] = column
         exposures += by_arm(piece, shares)
         unsupported += _unsupported(piece, shares)
         shows += np.bincount(piece.arms, minlength=len(shows))
@@ -59,9 +62,10 @@ def gathered(source: Source, wanted: Target, model: Model | None, estimator: str
             questions = questions + asked(piece, shares)
         start += len(piece.arms)
     unsupported = np.where(shows == 0, exposures, unsupported)
-    joined = Rows(**{name: np.concatenate(kept.pop(name)) for name in [*kept]})
     pooled = piece.candidates is not None
-    return Gathered(joined, exposures / start, unsupported / start, questions, changing, pooled)
+    return Gathered(
+        Rows(**kept), exposures / start, unsupported / start, questions, changing, pooled
+    )
 
 
 def pieces(source: Source, wanted: Target, model: Model | None) -> Iterator[Logged]:

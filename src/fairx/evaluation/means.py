@@ -49,8 +49,10 @@ def arm_means(rows: Rows, arms: int, alpha: float, ends: Ends) -> Means:
     reach = np.where(shows > 0, boundary(spread, alpha / 2 / arms) / known, 1.0)
     variances = (np.maximum(squares - known * means**2, 0.0) + 0.25) / (known + 1.0)
     low, span = ends[0], ends[1] - ends[0]
-    ends_of = (low + span * np.clip(means + side, 0.0, 1.0) for side in (0.0, -reach, reach))
-    return Means(shows.astype(np.int64), *ends_of, errors=span * np.sqrt(variances / known))
+    middle, lows, highs = (
+        low + span * np.clip(means + side, 0.0, 1.0) for side in (0.0, -reach, reach)
+    )
+    return Means(shows.astype(np.int64), middle, lows, highs, span * np.sqrt(variances / known))
 
 
 def _add(arms: Indices, rewards: Vector, shows: Vector, sums: Vector, spread: Vector) -> None:

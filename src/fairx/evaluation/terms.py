@@ -58,7 +58,9 @@ def doubly_robust(rows: Rows, weights: Vector) -> Terms:
     """Return the terms of the doubly robust estimate: mean of q(pi) + w (r - q(a))."""
     assert rows.values is not None
     assert rows.predictions is not None
-    numerators = rows.values + weights * (rows.rewards - rows.predictions)
+    numerators = rows.rewards - rows.predictions
+    numerators *= weights
+    numerators += rows.values
     return Terms(numerators, _ones(weights), rows.units, weights)
 
 
@@ -90,10 +92,17 @@ def direct(source: Source, model: Model, found: Gathered) -> Terms:
         end = start + len(piece.arms)
         counted[start:end], own[start:end] = leverages(model, piece, found.asked)
         start = end
-    alone = own > 1 - ALONE
-    left = (rows.rewards - rows.predictions) / np.sqrt(np.where(alone, 1.0, 1.0 - own))
-    parts = counted * np.where(alone, rows.rewards - rows.rewards.mean(), left)
-    return Terms(rows.values + (parts - parts.mean()), _ones(parts), rows.units, counted)
+    if rows.units is not None:  # rewards of one unit may be alike: they predict each other
+        pairs = np.stack([rows.units, rows.arms])
+        _, which, counts = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
+        own *= counts[which.ravel()]
+    left, alone = rows.rewards - rows.predictions, own > 1 - ALONE
+    own[alone] = 0.0
+    left /= np.sqrt(np.subtract(1.0, own, out=own), out=own)
+    left[alone] = rows.rewards[alone] - rows.rewards.mean()
+    left *= counted
+    left += rows.values - left.mean()
+    return Terms(left, _ones(left), rows.units, counted)
 
 
 def replayed(rows: Rows, seed: int | None) -> Terms:

@@ -15,7 +15,7 @@ from .terms import Terms
 
 ENOUGH = 30  # rewards that must count; these three numbers are from benchmarks/hostile_logs.py
 DEVIATIONS = 15  # units that must deviate from the estimate
-SKEWED = 25  # squared skewness times this must be at most the number of units (Cochran's rule)
+SKEWED = 25  # times the squared skewness of the estimate must be at most 1 (Cochran's rule)
 HEAVY = 2.5  # the tail index of rewards; at 2 they have no variance
 TAIL = 10  # rewards that tell a tail, at least
 SHIFT = 6.0  # standard deviations between the halves of a log, by chance once in a billion
@@ -28,20 +28,26 @@ def reasons(terms: Terms, found: Gathered, names: Sequence[Any], estimator: str)
 
     An interval rests on squares: of how much rewards count, and of how far units deviate from the
     estimate. Of n squares of the same size n decide; in general (sum of s)^2 / sum of s^2 do. Skewness makes
-    an interval miss on one side: 25 times its square is to be below the number of units, which leaves 94 %.
+    an interval miss on one side: of the estimate, its square is to be below 1/25, which leaves 94 %.
     """
     said = []
-    parts, counted = deviations(terms), by_unit(terms.units, np.square(terms.coefficients))
+    counted = deciding(by_unit(terms.units, np.square(terms.coefficients)))
+    parts = deviations(terms)
     if np.abs(parts).max() <= EXACT * max(float(np.abs(terms.numerators).max()), 1e-300):
         said.append(f"all rewards that count are alike, so that none tells how they vary: {REMEDY}")
-    elif deciding(counted) < ENOUGH:
-        said.append(f"{_few(terms, found, names, deciding(counted))}: leave it out, or {REMEDY}")
-    elif deciding(np.square(parts)) < DEVIATIONS or SKEWED * skewness(parts) ** 2 > parts.size:
-        number = deciding(np.square(parts))
-        said.append(
-            f"a few large rewards or weights decide, about {number:.0f} of {parts.size:,}, and all in "
-            f"one direction or fewer than {DEVIATIONS}: {REMEDY}"
-        )
+    elif counted < ENOUGH:
+        said.append(f"{_few(terms, found, names, counted)}: leave it out, or {REMEDY}")
+    else:
+        squares = np.square(parts)
+        number = deciding(squares)
+        skewness = float(squares @ parts) / float(squares.sum()) ** 1.5  # of the estimate
+        if number < DEVIATIONS or SKEWED * skewness**2 > 1:
+            said.append(
+                f"about {number:.0f} of {parts.size:,} rewards decide, far larger than the others or "
+                f"with far larger weights, mostly in one direction: {REMEDY}"
+            )
+        del squares
+    del parts
     index = tail_index(found.rows.rewards)
     if index < HEAVY:
         rule = f"their tail falls with a power of {index:.2g}, and must with {HEAVY:g} at least"
@@ -52,19 +58,6 @@ def reasons(terms: Terms, found: Gathered, names: Sequence[Any], estimator: str)
             "which makes the means of its arms too low: use estimator dr, or stabilised"
         )
     return tuple(said)
-
-
-def skewness(values: Vector) -> float:
-    """Return the skewness of values: 0 where both sides are alike.
-
-    Examples
-    --------
-    >>> skewness(np.array([-1.0, 1.0])), round(skewness(np.array([0.0, 0.0, 0.0, 1.0])), 2)
-    (0.0, 1.15)
-    """
-    centred = values - values.mean()
-    scale = float(np.sqrt(np.mean(np.square(centred))))
-    return float(np.mean((centred / scale) ** 3))
 
 
 def deciding(squares: Vector) -> float:
@@ -92,11 +85,13 @@ def tail_index(rewards: Vector) -> float:
     >>> tail_index((rng.random(10_000) < 0.2).astype(float))
     inf
     """
-    far = np.abs(rewards - np.median(rewards))
+    far = rewards - np.median(rewards)
+    np.abs(far, out=far)
     number = int(np.sqrt(np.count_nonzero(far)))
     if number < TAIL:
         return float("inf")
-    largest = np.partition(far, far.size - number - 1)[far.size - number - 1 :]
+    far.partition(far.size - number - 1)
+    largest = far[far.size - number - 1 :]
     excess = float(np.mean(np.log(largest[1:] / largest[0])))
     return 1 / excess if excess > EXACT else float("inf")
 
