@@ -32,7 +32,7 @@ ONCE = {
     "test_claims", "test_claims_null", "test_client", "test_dashboard_browser",
     "test_evaluation_coverage", "test_evaluation_fields", "test_latex", "test_logs", "test_mutate",
     "test_pictures", "test_plots", "test_report", "test_report_browser", "test_site",
-    "test_site_browser",
+    "test_site_browser", "test_withholding",
 }  # fmt: skip
 
 

@@ -138,4 +138,4 @@ def _table(text: str) -> dict[str, str]:
     arms = [arm for arm, _ in lines]
     if len(set(arms)) < len(arms):
         raise ValueError(f"an arm must be there once, not {max(arms, key=arms.count)!r} twice")
-    return dict(lines)  # type: ignore[arg-type]
+    return dict(lines)

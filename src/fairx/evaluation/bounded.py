@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
 from fairx.types import Indices, Vector
 
-from .sequences import Looks, boundary, chosen_looks, lower, scaled_rewards, unscaled
+from .sequences import Looks, chosen_looks, evidence, lower, scaled_rewards, unscaled
 
 GRID = np.linspace(0.0, 1.0, 129)  # values that are asked whether the log speaks against them
 STEPS = 40  # of bisection between two of them
+LEAST = 0.05  # bets are for reaches of about one size
 
 
 def doubly_robust_sequence(
@@ -79,10 +82,11 @@ def self_normalised_sequence(
 
     Notes
     -----
-    For each v, E exp(b x - b E x - c(b) x^2) <= 1 for x = w (r - v) / W, which is at least -1; its mean
-    is 0 at the value of the policy. The interval is from the lowest to the highest v that the log
+    For each v, E exp(b x - b E x - c(b) x^2) <= 1 for x = w (r - v) / (W v), which is at least -1; its
+    mean is 0 at the value of the policy. The interval is from the lowest to the highest v that the log
     does not speak against, of 129 in between whose ends are then made exact. It holds at all looks where the
-    value stays the same; where it drifts, for the average so far at one look.
+    value stays the same; where it drifts, for the average so far at one look. It is better than that of
+    w r where rewards are far from 0 and decisions are many beside W.
 
     Examples
     --------
@@ -125,7 +129,7 @@ def _lowest(weights: Vector, rewards: Vector, after: Indices, error: float, boun
 def _fits(sums: Vector, values: Vector, error: float, bound: float) -> npt.NDArray[np.bool_]:
     """Tell which values are not too low for the log."""
     weight, product, square, mixed, second = sums
-    excess = (product - values * weight) / bound
-    spread = np.maximum(second - 2 * values * mixed + values**2 * square, 0.0) / bound**2
-    limits = boundary(spread.ravel(), error).reshape(spread.shape)
-    return np.asarray(excess < limits)
+    reach = bound * np.maximum(values, LEAST)  # w (r - v) is at least - w v
+    excess = (product - values * weight) / reach
+    spread = np.maximum(second - 2 * values * mixed + values**2 * square, 0.0) / reach**2
+    return np.asarray(evidence(excess, spread) < -math.log(error))

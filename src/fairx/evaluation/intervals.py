@@ -19,7 +19,9 @@ def standard_error(terms: Terms) -> float:
     """Return the standard error of a ratio, by the delta method, units being independent."""
     parts = deviations(terms)
     rules.count("the number of units (of decisions, where none are given)", parts.size, low=2)
-    return float(math.sqrt(parts.size * parts.var(ddof=1)) / abs(terms.denominators.sum()))
+    largest = max(float(np.abs(parts).max()), 1e-300)  # whose square may be too large for a number
+    spread = math.sqrt(parts.size * (parts / largest).var(ddof=1))
+    return float(largest * spread / abs(terms.denominators.sum()))
 
 
 def deviations(terms: Terms) -> Vector:
@@ -48,7 +50,7 @@ def normal(terms: Terms, alpha: float) -> tuple[float, float]:
 def _quantile(alpha: float, parts: Vector) -> float:
     """Return the quantile of t, by its expansion about the normal one; few units have a larger one."""
     z = NormalDist().inv_cdf(1 - alpha / 2)
-    squares = np.square(parts)
+    squares = np.square(parts / max(float(np.abs(parts).max()), 1e-300))
     total = float(squares.sum()) ** 2
     share = float(squares @ squares) / total - 1 / parts.size if total else 0.0
     each = max(share, 0.0) / 2  # 1 / degrees of freedom

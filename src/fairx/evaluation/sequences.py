@@ -141,6 +141,14 @@ def boundary(spread: Vector, error: float) -> Vector:
     return np.asarray(found)
 
 
+def evidence(excess: Vector, spread: Vector) -> Vector:
+    """Return the logarithm of the average of exp(b excess - c(b) spread) over the bets."""
+    powers = BETS * excess[..., None] - COSTS * spread[..., None] + ODDS
+    top = powers.max(axis=-1)
+    found: Vector = top + np.log(np.exp(powers - top[..., None]).sum(axis=-1))
+    return found
+
+
 def chosen_looks(looks: npt.ArrayLike | None, decisions: int) -> Indices:
     """Return after how many decisions to look."""
     if looks is None:

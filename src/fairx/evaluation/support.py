@@ -50,11 +50,12 @@ def refuse_unsupported(found: Gathered, names: Sequence[Any], most: float) -> No
 
 def diagnosed(found: Gathered, weights: Vector, clip: float | None) -> Diagnostics:
     """Return the diagnostics of a log; `weights` are those used."""
-    raw, squares = found.rows.weights, float(weights @ weights)
+    raw, largest = found.rows.weights, max(float(weights.max()), 1e-300)
+    parts = weights / largest
     cut = 1 - float(weights.sum() / raw.sum()) if clip is not None and raw.any() else 0.0
     terms = Terms(raw, np.broadcast_to(1.0, raw.shape), found.rows.units, raw)
     return Diagnostics(
-        effective_sample_size=float(weights.sum()) ** 2 / squares if squares else 0.0,
+        effective_sample_size=float(parts.sum()) ** 2 / max(float(parts @ parts), 1e-300),
         largest_weight=float(raw.max()),
         mean_weight=terms.estimate(),
         mean_weight_error=standard_error(terms),

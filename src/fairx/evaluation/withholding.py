@@ -31,13 +31,15 @@ def reasons(terms: Terms, found: Gathered, names: Sequence[Any], estimator: str)
     an interval miss on one side: of the estimate, its square is to be below 1/25, which leaves 94 %.
     """
     said = []
-    counted = deciding(by_unit(terms.units, np.square(terms.coefficients)))
+    counted = deciding(by_unit(terms.units, squared(terms.coefficients)))
     parts = deviations(terms)
-    if np.abs(parts).max() <= EXACT * max(float(np.abs(terms.numerators).max()), 1e-300):
+    largest = float(np.abs(parts).max())
+    if largest <= EXACT * float(np.abs(terms.numerators).max()):
         said.append(f"all rewards that count are alike, so that none tells how they vary: {REMEDY}")
     elif counted < ENOUGH:
         said.append(f"{_few(terms, found, names, counted)}: leave it out, or {REMEDY}")
     else:
+        parts /= largest
         squares = np.square(parts)
         number = deciding(squares)
         skewness = float(squares @ parts) / float(squares.sum()) ** 1.5  # of the estimate
@@ -58,6 +60,12 @@ def reasons(terms: Terms, found: Gathered, names: Sequence[Any], estimator: str)
             "which makes the means of its arms too low: use estimator dr, or stabilised"
         )
     return tuple(said)
+
+
+def squared(values: Vector) -> Vector:
+    """Return squares as parts of the largest, which the square of a huge value does not reach."""
+    found = values / max(float(np.abs(values).max()), 1e-300)
+    return np.square(found, out=found)
 
 
 def deciding(squares: Vector) -> float:
@@ -113,7 +121,7 @@ def shifted(found: Gathered) -> bool:
 def _few(terms: Terms, found: Gathered, names: Sequence[Any], number: float) -> str:
     """Return which arm has the largest part in too few rewards."""
     arms = found.rows.arms
-    parts = np.bincount(arms, np.square(terms.coefficients), len(names))
+    parts = np.bincount(arms, squared(terms.coefficients), len(names))
     worst, shows = int(parts.argmax()), np.bincount(arms, minlength=len(names))
     told = f"about {number:.0f} rewards decide, of {ENOUGH} needed"
     share = parts[worst] / parts.sum()
