@@ -93,7 +93,8 @@ def scenes() -> dict[str, tuple[list[Logged], Floats]]:
 @pytest.mark.parametrize("estimator", ["ips", "snips", "dm", "dr"])
 @pytest.mark.parametrize("scene", ["500", ".0005", ".0001", "heavy", "learned"])
 def test_intervals_hold_or_are_withheld(scenes: Any, scene: str, estimator: str) -> None:
-    missed, withheld = rates(*scenes[scene], estimator)
+    logs, policy = scenes[scene]
+    missed, withheld = rates(logs, policy, estimator)
     assert missed <= MOST
     assert withheld == 0 if scene == "500" else withheld > 0.2 * LOGS
 
@@ -103,7 +104,8 @@ def test_without_that_they_would_miss(
     scenes: Any, scene: str, estimator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(looking, "reasons", lambda *_: ())
-    missed, _ = rates(*scenes[scene], estimator)
+    logs, policy = scenes[scene]
+    missed, _ = rates(logs, policy, estimator)
     assert missed > MOST
 
 
@@ -170,10 +172,8 @@ def test_the_direct_method_is_not_trusted_on_a_policy_that_changed() -> None:
     told = evaluate(log, EVEN, "dm", max_unsupported=1).withheld
     assert any("it may have learned from these rewards" in words for words in told)
     halves = [log_of(np.random.default_rng(6), 500, shares) for shares in (EVEN, SOME)]
-    both = Logged(
-        *(np.concatenate([one[column] for one in halves]) for column in range(3)),  # type: ignore[arg-type]
-        contexts=np.ones((1000, 1)),  # propensities may be theirs: how often arms were shown tells
-    )
+    arms, rewards, given = (np.concatenate([one[i] for one in halves]) for i in range(3))
+    both = Logged(arms, rewards, given, contexts=np.ones((1000, 1)))  # propensities may be theirs
     assert any("it may have learned" in words for words in evaluate(both, EVEN, "dm").withheld)
     same = log_of(np.random.default_rng(6), 1000, EVEN)
     assert not evaluate(same._replace(contexts=np.ones((1000, 1))), EVEN, "dm").withheld

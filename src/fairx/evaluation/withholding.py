@@ -20,7 +20,7 @@ HEAVY = 2.5  # the tail index of rewards; at 2 they have no variance
 TAIL = 10  # rewards that tell a tail, at least
 SHIFT = 6.0  # standard deviations between the halves of a log, by chance once in a billion
 EXACT = 1e-12  # what adding up may lose
-REMEDY = "the interval 'sequence' of ips, snips and dr needs no more than the range of rewards"
+REMEDY = "the interval 'sequence' of ips needs no more than a range of rewards"
 
 
 def reasons(terms: Terms, found: Gathered, names: Sequence[Any], estimator: str) -> tuple[str, ...]:
