@@ -109,10 +109,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def _fill(running: Running) -> None:
     policy = {"kind": "FairXEG", "merit": MERIT, "epsilon": 0.8}
-    running.post("", {"name": "songs", "arms": list(FEW), "policy": policy})
+    running.post("", {"name": "songs", "arms": list(FEW), "policy": policy, "reward_window_s": 1})
     running.traffic("songs", FEW, 1500, "first")
     many = {f"seller {i}": i / 200 for i in range(200)}
-    running.post("", {"name": "market", "arms": list(many), "policy": policy})
+    running.post("", {"name": "market", "arms": list(many), "policy": policy, "reward_window_s": 1})
     running.traffic("market", many, 1000, "first")
     running.post("", {"name": "empty", "arms": ["a"], "policy": {"kind": "Uniform"}})
 

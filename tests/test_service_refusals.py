@@ -140,8 +140,8 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
         service.create("low", "ab", policy=POLICY | {"merit": affine}, reward_window_s=1)
         for name in ("even", "low"):
             service.decide("k", name)
-        service.reward(service.decide("old")["decision"], 1.0, final=True)
-        service.later(5)
+        service.reward(service.decide("old")["decision"], 1.0)
+        service.later(10)
         made = service.decide("k")["decision"]
         service.reward(made, 0.75)
         yield Case(service, made)

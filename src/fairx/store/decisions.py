@@ -52,7 +52,7 @@ def write_decisions(
     rows = [(*decision, due) for decision, due in asked]
     new = database.insert_new("decisions", f"{COLUMNS}, due", rows)
     if new:
-        wait(database, {decision.id: decision.time for decision, _ in asked if decision.id in new})
+        wait(database, list(new))
     if len(new) == len(asked):
         return [Recorded(decision, False) for decision, _ in asked]
     stored = {row[0]: row for row in fetched(database, [decision.id for decision, _ in asked])}
@@ -69,15 +69,11 @@ def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Any, ...]]:
     return database.rows(STORED.format(marks), values)
 
 
-def wait(database: Database, new: dict[str, float]) -> None:
-    """Have the decisions wait; one whose final reward was here first is mature at once."""
-    marks, ids = listed(list(new))
+def wait(database: Database, new: Sequence[str]) -> None:
+    """Have decisions wait for the end of their windows."""
+    marks, ids = listed(new)
     columns = "sequence, experiment, due"
     database.rows(f"INSERT INTO waiting SELECT {columns} FROM decisions WHERE id IN ({marks})", ids)
-    sql = f"SELECT decision FROM rewards WHERE final = 1 AND late = 0 AND decision IN ({marks})"
-    for (decision,) in database.rows(sql, ids):
-        sql = "UPDATE waiting SET due = ? WHERE sequence = (SELECT sequence FROM decisions WHERE id = ?)"
-        database.rows(sql, (new[decision], decision))
 
 
 def _same(asked: Decision, row: tuple[Any, ...], repeated: bool) -> Recorded | Exception:

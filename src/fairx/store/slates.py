@@ -119,6 +119,6 @@ def _write_others(database: Database, slates: Sequence[AskedSlate]) -> None:
     rows = [(*row, slate.due) for slate in slates for row in slate.rows[1:]]
     for marks, values in grouped(rows):
         database.rows(f"INSERT INTO decisions ({COLUMNS}, due) VALUES {marks}", values)
-    times = [(row.id, row.time) for slate in slates for row in slate.rows]
-    for start in range(0, len(times), AT_ONCE):
-        wait(database, dict(times[start : start + AT_ONCE]))
+    ids = [row.id for slate in slates for row in slate.rows]
+    for start in range(0, len(ids), AT_ONCE):
+        wait(database, ids[start : start + AT_ONCE])
