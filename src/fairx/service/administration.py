@@ -31,6 +31,7 @@ async def metrics(call: Call) -> Any:
     for name, decider in call.runtime.deciders.items():
         call.runtime.metrics.snapshot_age.labels(name).set(now - decider.snapshot.time)
     call.runtime.metrics.queue.set(call.runtime.queued)
+    call.runtime.metrics.clock_apart.set(getattr(call.runtime.clock, "apart", 0.0))
     return Bytes("text/plain; version=0.0.4; charset=utf-8", call.runtime.metrics.page())
 
 

@@ -19,6 +19,7 @@ from fairx.store.snapshots import ServedExperiment, Snapshot, newest_of_all
 from fairx.store.writer import OTHER, Writer
 
 from .access import Access
+from .clock import SteadyClock
 from .futures import settle
 from .limits import Limits
 from .metrics import Metrics
@@ -41,7 +42,7 @@ class Runtime:
     refresh
         Seconds between folds.
     clock
-        Seconds since 1970; tests have their own.
+        Seconds since 1970, which do not jump; tests have their own.
     """
 
     def __init__(
@@ -51,10 +52,10 @@ class Runtime:
         access: Access,
         limits: Limits,
         refresh: float = 0.25,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.store, self.secret, self.access, self.limits = store, secret, access, limits
-        self.refresh, self.clock = refresh, clock
+        self.refresh, self.clock = refresh, clock or SteadyClock()
         self.metrics = Metrics()
         self.deciders: dict[str, Decider] = {}
         self._readers = Readers(store)
@@ -179,15 +180,15 @@ class Runtime:
             return None
 
     async def _fold_forever(self) -> None:
-        last = self.clock()
+        last = time.monotonic()
         more = False
         while True:
             await asyncio.sleep(0 if more else self.refresh)
             try:
                 more = await self.fold()
                 news = await self.change(lambda database: database.news())
-                if news or self.clock() - last > EVERYTHING_EVERY:
-                    last = self.clock()
+                if news or time.monotonic() - last > EVERYTHING_EVERY:
+                    last = time.monotonic()
                     await self.reload()
             except Exception as error:  # noqa: BLE001 - the next round may fare better
                 more = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -24,6 +25,7 @@ SETTINGS = (
     "statement_timeout = '30s'",
     "idle_in_transaction_session_timeout = '10s'",
 )
+CLOCKS_APART = 10.0  # seconds
 CHANNEL = "fairx_snapshots"
 CREATING = 7_236_415_108  # any number: the advisory lock of whoever creates the tables
 
@@ -49,7 +51,19 @@ class PostgreSQL:
         with self.transaction():
             self.rows(f"SELECT pg_advisory_xact_lock({CREATING})")
             set_up(self, TYPES)
+        self._check_clock()
         self.rows(f"LISTEN {CHANNEL}")
+
+    def _check_clock(self) -> None:
+        """Refuse to write by a clock that would end the windows of other processes' decisions."""
+        ((there,),) = self.rows("SELECT extract(epoch FROM clock_timestamp())::float8")
+        apart = time.time() - there
+        if abs(apart) > CLOCKS_APART:
+            self.close()
+            raise ValueError(
+                f"this machine's clock must be within {CLOCKS_APART:g} s of the database's, but is "
+                f"{abs(apart):,.0f} s {'ahead' if apart > 0 else 'behind'}: set it, by NTP for one"
+            )
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return what it yields."""
