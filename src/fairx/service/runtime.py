@@ -67,10 +67,19 @@ class Runtime:
     async def start(self) -> None:
         """Open the store, load the newest snapshots, and begin to fold."""
         self._loop = asyncio.get_running_loop()
+        await run_in_threadpool(self._check)
         self._writer = await run_in_threadpool(Writer, self.store.writer, self._tell)
         await self.reload()
         self._tasks = [asyncio.create_task(self._fold_forever())]
         self.ready = True
+
+    def _check(self) -> None:
+        """Refuse a store that is damaged, before anything is acknowledged."""
+        database = self.store.writer()
+        try:
+            database.check()
+        finally:
+            database.close()
 
     async def stop(self) -> None:
         """Write what was asked for, and close everything."""

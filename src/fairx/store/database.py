@@ -28,6 +28,10 @@ class Database(Protocol):
         """Commit what is done inside, durably, or nothing of it."""
         ...
 
+    def check(self) -> None:
+        """Refuse a store that is damaged."""
+        ...
+
     def announce(self, experiment: int) -> None:
         """Tell other processes, when this transaction commits, of a new snapshot."""
         ...

@@ -31,7 +31,7 @@ class SQLite:
 
         check_version(apsw.sqlite_lib_version())
         self.path = Path(path)
-        self._locked = _only_writer(self.path) if write else None
+        self._locked = only_writer(self.path) if write else None
         self.connection: Any = None
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         flags = flags if write else apsw.SQLITE_OPEN_READONLY
@@ -98,6 +98,17 @@ class SQLite:
                 self.connection.execute(undo)
             raise
 
+    def check(self) -> None:
+        """Refuse a file that is damaged; it is read whole, at the speed of the disk."""
+        import apsw
+
+        try:
+            found = str(self.rows("PRAGMA quick_check(1)")[0][0])
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            found = str(error)
+        if found != "ok":
+            raise BrokenFile(f"{self.path} is damaged, SQLite says: {found}: restore a backup")
+
     def announce(self, experiment: int) -> None:
         """Nobody else is there."""
 
@@ -143,7 +154,7 @@ def check_version(version: str) -> None:
     )
 
 
-def _only_writer(path: Path) -> IO[str]:
+def only_writer(path: Path) -> IO[str]:
     """Hold the lock that one process can hold; the system lets go of it when the process ends."""
     file = path.with_name(path.name + ".lock").open("a+", encoding="utf-8")
     try:
