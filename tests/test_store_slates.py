@@ -519,7 +519,7 @@ def test_a_store_of_later_is_refused(tmp_path: Path) -> None:
     database = SQLite(path, write=True)
     database.rows("UPDATE meta SET value = '99' WHERE name = 'version'")
     database.close()
-    with pytest.raises(BrokenFile, match="must have version 2, not 99"):
+    with pytest.raises(BrokenFile, match="must have version 3, not 99"):
         SQLite(path, write=True)
 
 

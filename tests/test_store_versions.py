@@ -10,8 +10,7 @@ from asking import SECRET, E, serving
 from test_store import count
 
 from fairx.store import located, verify
-from fairx.store.database import add
-from fairx.store.postgres import PostgreSQL
+from fairx.store.database import grouped
 from fairx.store.sqlite import SQLite
 
 # Written by the fairx of store version 2: counts, slates, contexts, a unit erased, an experiment deleted,
@@ -40,17 +39,16 @@ def address(request: pytest.FixtureRequest, second: Path) -> str:
     import psycopg
 
     source = SQLite(second, write=False)
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute((DATA / "store-2.sql").read_bytes())
-    target = PostgreSQL.__new__(PostgreSQL)  # without a look at the version
-    target.connection = psycopg.connect(url, autocommit=True)
-    target._cursor = target.connection.cursor()
-    for table in TABLES:
-        add(target, table, source.rows(f"SELECT * FROM {table}"))
-    for table, column in (("decisions", "sequence"), ("experiments", "id"), ("actions", "id")):
-        last = f"(SELECT max({column}) FROM {table})"
-        target.rows(f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), {last})")
-    target.close()
+    with psycopg.connect(url, autocommit=True) as target:
+        target.execute((DATA / "store-2.sql").read_bytes())
+        for table in TABLES:
+            for marks, values in grouped(source.rows(f"SELECT * FROM {table}")):
+                insert = f"INSERT INTO {table} VALUES {marks.replace('?', '%s')}"
+                target.execute(insert.encode(), values)
+        for table, column in (("decisions", "sequence"), ("experiments", "id"), ("actions", "id")):
+            last = f"(SELECT max({column}) FROM {table})"
+            moved = f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), {last})"
+            target.execute(moved.encode())
     source.close()
     return url
 
@@ -81,6 +79,6 @@ def test_a_store_of_version_2_is_served_on(address: str) -> None:
         service.later(200)
         reader = service.runtime.store.reader()
         found = verify(reader, SECRET)
-        assert found.problems == ()
+        assert (found.problems, found.sealed) == ((), True)
         assert (found.decisions, found.matured, count(reader, "waiting")) == (68, 67, 1)
         reader.close()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .database import Database, listed
 from .errors import Conflict
+from .sealing import sealed
 
 COLUMNS = (
     "id, experiment, time, snapshot, arm, slot, candidates, probabilities, contexts, unit, asked, "
@@ -53,6 +54,10 @@ def write_decisions(
     new = database.insert_new("decisions", f"{COLUMNS}, due", rows)
     if new:
         wait(database, list(new))
+        lines = {decision.id: (*decision, due, None) for decision, due in reversed(asked)}
+        for experiment in {decision.experiment for decision, _ in asked}:
+            these = [line for id_, line in lines.items() if id_ in new and line[1] == experiment]
+            sealed(database, "decisions", experiment, these)
     if len(new) == len(asked):
         return [Recorded(decision, False) for decision, _ in asked]
     stored = {row[0]: row for row in fetched(database, [decision.id for decision, _ in asked])}

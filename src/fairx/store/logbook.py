@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from fairx.files import replaced
 
 from . import crash_points
+from .anchors import anchor
 from .audited import audited
 from .database import Database
 from .identity import LETTERS
@@ -56,7 +57,9 @@ def export(database: Database, experiment: ServedExperiment, path: str | os.Path
     sql = "SELECT 1 FROM decisions WHERE experiment = ? AND place IS NOT NULL LIMIT 1"
     places = bool(database.rows(sql, (experiment.id,)))
     with replaced(path) as file:
-        rows, _ = _write(file, Pools(database, experiment, {}, {}), ALL, 0, places=places)
+        kept = anchor(database, experiment.id)
+        pools = Pools(database, experiment, {}, {})
+        rows, _ = _write(file, pools, ALL, 0, places=places, metadata=kept)
     return rows
 
 
@@ -123,18 +126,26 @@ class Spool:
         return self._folder / f"{self._made}.parquet"
 
 
-def _write(file: Any, pools: Pools, sql: str, last: int, *, places: bool) -> tuple[int, int]:
+def _write(
+    file: Any,
+    pools: Pools,
+    sql: str,
+    last: int,
+    *,
+    places: bool,
+    metadata: dict[bytes, bytes] | None = None,
+) -> tuple[int, int]:
     """Write the rows after `last` that count; return how many they are, and the last one read.
 
     `places` adds the columns of slates.
     """
-    count = 0
-    with pq.ParquetWriter(file, schema(places=places), compression="zstd") as writer:
+    count, columns = 0, schema(places=places).with_metadata(metadata)
+    with pq.ParquetWriter(file, columns, compression="zstd") as writer:
         while read := pools.database.rows(sql, (pools.experiment.id, last, CHUNK)):
             last = read[-1][0]
             rows = [row for row in read if row[-1]]
             if rows:
-                writer.write_table(table(rows, pools, places=places))
+                writer.write_table(table(rows, pools, places=places).cast(columns))
             crash_points.reach("mid_export")
             count += len(rows)
     return count, last

@@ -11,6 +11,7 @@ from fairx.rules import InvalidValue
 from .database import Database, add, listed
 from .errors import Conflict
 from .events import Batch, Place, Reward, Shown
+from .sealing import sealed
 from .snapshots import ServedExperiment
 
 Given = dict[str, tuple[Any, ...]]  # a decision's rewards by their id: value, late, time, final
@@ -77,6 +78,11 @@ class _Known:
         """Write what was taken in."""
         for key in self.stored & self.new.keys():
             self.database.rows("UPDATE rewards SET final = 1 WHERE decision = ? AND id = ?", key)
+            experiment, value, _, late, time = self.new[key]
+            before = (*key, experiment, value, 0, late, time)
+            sealed(self.database, "rewards", experiment, [before], -1)
+        for key, row in self.new.items():
+            sealed(self.database, "rewards", row[0], [(*key, *row)])
         # In one order for all processes: two of them cannot wait for each other.
         rows = [(*key, *row) for key, row in sorted(self.new.items()) if key not in self.stored]
         add(self.database, "rewards", rows)
@@ -117,6 +123,7 @@ def note_shown(
     fresh = {row: known.status(row, time, {}) for row in sorted({event.row for event in events})}
     rows = [(each, experiment.id, int(fresh[each] == LATE), time) for each in fresh]
     new = database.insert_new("shown", "decision, experiment, late, time", rows)
+    sealed(database, "shown", experiment.id, [row for row in rows if row[0] in new])
     statuses = []
     for event in events:
         statuses.append(fresh[event.row] if event.row in new else DUPLICATE)
