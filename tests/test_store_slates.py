@@ -253,7 +253,7 @@ def _check_older(store: Store) -> None:
     database = store.writer()
     database.close()
     reader = store.reader()
-    assert reader.rows("SELECT value FROM meta WHERE name = 'version'") == [("2",)]
+    assert reader.rows("SELECT value FROM meta WHERE name = 'version'") == [("3",)]
     assert reader.rows("SELECT count(place) FROM decisions") == [(0,)]
     reader.close()
 

@@ -11,11 +11,12 @@ APART = 1.0  # seconds: more is a step, not drift
 LOGGER = logging.getLogger("fairx")
 
 
-def steady() -> float:
-    """Return seconds since some moment, which nobody sets; where the system can, of sleep too."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+def _boot_time() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+# Seconds since some moment, which nobody sets; where the system can, of sleep too.
+steady = _boot_time if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic
 
 
 class SteadyClock:

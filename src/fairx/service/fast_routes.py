@@ -35,7 +35,8 @@ async def decide(runtime: Runtime, name: str, body: bytes) -> bytes:
     runtime.limits.check("letters", len(asked.key), "key")
     runtime.limits.check("letters", len(asked.unit or ""), "unit")
     _check_numbers(runtime, decider, asked, count)
-    await runtime.compiled(decider)
+    if not decider.is_ready:
+        await runtime.compiled(decider)
     if asked.places is not None:
         return ENCODER.encode(await slates.decide(runtime, decider, asked))
     number = decider.snapshot.experiment.id

@@ -13,6 +13,8 @@ COLUMNS = (
     "id, experiment, time, snapshot, arm, slot, candidates, probabilities, contexts, unit, asked, "
     "place, weight, propensity"
 )
+SEALED = COLUMNS.replace(" contexts,", "") + ", due, erased"
+CONTEXTS = 8  # where they are in a decision
 STORED = f"SELECT {COLUMNS}, erased FROM decisions WHERE id IN ({{}})"
 
 
@@ -54,10 +56,7 @@ def write_decisions(
     new = database.insert_new("decisions", f"{COLUMNS}, due", rows)
     if new:
         wait(database, list(new))
-        lines = {decision.id: (*decision, due, None) for decision, due in reversed(asked)}
-        for experiment in {decision.experiment for decision, _ in asked}:
-            these = [line for id_, line in lines.items() if id_ in new and line[1] == experiment]
-            sealed(database, "decisions", experiment, these)
+        seal(database, [each for each in reversed(asked) if each[0].id in new])
     if len(new) == len(asked):
         return [Recorded(decision, False) for decision, _ in asked]
     stored = {row[0]: row for row in fetched(database, [decision.id for decision, _ in asked])}
@@ -66,6 +65,22 @@ def write_decisions(
         found.append(_same(decision, stored[decision.id], repeated=decision.id not in new))
         new.discard(decision.id)  # of two in one go, the second repeats the first
     return found
+
+
+def seal(database: Database, written: Sequence[tuple[Decision, float]]) -> None:
+    """Seal decisions; of two of one id, the last."""
+    if database.ledger is None:
+        return
+    lines: dict[int, dict[str, tuple[Any, ...]]] = {}
+    for decision, due in written:
+        lines.setdefault(decision.experiment, {})[decision.id] = sealed_line(decision, due, None)
+    for experiment, by_id in lines.items():
+        sealed(database, "decisions", experiment, by_id.values())
+
+
+def sealed_line(decision: Decision, due: float, erased: float | None) -> tuple[Any, ...]:
+    """Return what is sealed of a decision: not its contexts, of which `asked` is a digest."""
+    return (*decision[:CONTEXTS], *decision[CONTEXTS + 1 :], due, erased)
 
 
 def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .database import Database, add
-from .decisions import COLUMNS
+from .decisions import SEALED
 from .errors import Conflict, NotFound
 from .sealing import ALL, sealed
 from .settings import Settings, check_floor, dumped, written
@@ -104,7 +104,7 @@ def erase(
 ) -> int:
     """Forget a unit and its contexts. What was learned from them stays, as sums over many."""
     _locked(database, experiment)
-    where, line = "experiment = ? AND unit = ?", f"{COLUMNS}, due, erased"
+    where, line = "experiment = ? AND unit = ?", SEALED
     select = f"SELECT {line} FROM decisions WHERE {where}"
     sealed(database, "decisions", experiment.id, database.rows(select, (experiment.id, unit)), -1)
     update = f"UPDATE decisions SET unit = NULL, contexts = NULL, asked = ?, erased = ? WHERE {where} RETURNING place, {line}"

@@ -16,9 +16,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from msgspec.msgpack import Encoder
+
 if TYPE_CHECKING:
     from .database import Database
 
+ENCODER = Encoder()
 MODULUS = 1 << 256
 ALL = 0  # the experiment of lines that are of none
 Key = tuple[int, str]  # an experiment, and a kind of lines
@@ -38,6 +41,7 @@ class Ledger:
         self._held: dict[Key, Sum] = {}  # as they are on record
         self._pending: dict[Key, Sum] = {}  # what this transaction adds
         self._next: dict[Key, Sum] = {}
+        self._start, self._count = secrets.token_bytes(8), 0
 
     def add(
         self, kind: str, experiment: int, lines: Iterable[Sequence[Any]], sign: int = 1
@@ -64,7 +68,10 @@ class Ledger:
         for key, (count, total) in sorted(self._pending.items()):
             held = self._held.get(key) or self._loaded(database, key)
             found = self._next[key] = (held[0] + count, (held[1] + total) % MODULUS)
-            rows.append((*key, self._writer, *blinded(self._key, (*key, self._writer), found)))
+            self._count += 1
+            nonce = self._start + self._count.to_bytes(8, "little")  # new, which is all it need be
+            of = (*key, self._writer)
+            rows.append((*of, *blinded(self._key, of, found, nonce)))
         if rows:
             marks = ",".join(["(?,?,?,?,?,?)"] * len(rows))
             database.rows(UPSERT.format(marks), [value for row in rows for value in row])
@@ -83,18 +90,15 @@ class Ledger:
 
 def digest(key: bytes, of: Key, line: Sequence[Any]) -> int:
     """Return the keyed digest of a line of a kind."""
-    bodies = [value for value in line if isinstance(value, bytes)]
-    plain = [len(value) if isinstance(value, bytes) else value for value in line]
-    text = repr((of, plain)).encode()
-    found = hashlib.blake2b(text, digest_size=32, key=key, person=b"fairx line")
-    for body in bodies:
-        found.update(body)
-    return int.from_bytes(found.digest(), "little")
+    text = ENCODER.encode((*of, *line))  # each value says its type and length
+    found = hashlib.blake2b(text, digest_size=32, key=key, person=b"fairx line").digest()
+    return int.from_bytes(found, "little")
 
 
-def blinded(key: bytes, of: tuple[int, str, str], found: Sum) -> tuple[int, bytes, bytes]:
-    """Return a sum as it is stored: how many lines, a new number, and the sum that it hides."""
-    nonce = secrets.token_bytes(16)
+def blinded(
+    key: bytes, of: tuple[int, str, str], found: Sum, nonce: bytes
+) -> tuple[int, bytes, bytes]:
+    """Return a sum as it is stored: how many lines, a number used once, and the sum that it hides."""
     hidden = (found[1] + _pad(key, of, found[0], nonce)) % MODULUS
     return found[0], nonce, hidden.to_bytes(32, "little")
 
@@ -131,6 +135,6 @@ def entered(database: Database, inside: bool) -> Iterator[None]:
 
 
 def _pad(key: bytes, of: tuple[int, str, str], lines: int, nonce: bytes) -> int:
-    text = repr((of, lines)).encode() + nonce
+    text = ENCODER.encode((*of, lines, nonce))
     found = hashlib.blake2b(text, digest_size=32, key=key, person=b"fairx pad").digest()
     return int.from_bytes(found, "little")

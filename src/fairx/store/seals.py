@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .database import Database
-from .decisions import COLUMNS
+from .decisions import SEALED
 from .identity import check_secret
 from .opening import Store
 from .sealing import ALL, MODULUS, Ledger, digest, revealed
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "decisions": Kind(f"{COLUMNS}, due, erased", "sequence"),
+    "decisions": Kind(SEALED, "sequence"),
     "rewards": Kind("decision, id, experiment, value, final, late, time", "decision, id"),
     "shown": Kind("decision, experiment, late, time", "decision"),
     "matured": Kind("experiment, number, sequence, reward, rewards, time", "number"),

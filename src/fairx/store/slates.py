@@ -9,11 +9,10 @@ from fairx.types import Vector
 
 from .database import Database, grouped
 from .deciding import Candidates
-from .decisions import COLUMNS, Decision, fetched, wait
+from .decisions import COLUMNS, Decision, fetched, seal, wait
 from .drawing import Drawn
 from .errors import Conflict
 from .identity import place_id
-from .sealing import sealed
 
 AT_ONCE = 1024  # rows that one statement has wait
 
@@ -117,9 +116,7 @@ def _repeated(database: Database, slate: AskedSlate) -> RecordedSlate | Exceptio
 
 def _write_others(database: Database, slates: Sequence[AskedSlate]) -> None:
     """Write the places after the first, and have all places wait."""
-    for slate in slates:
-        lines = [(*row, slate.due, None) for row in slate.rows]
-        sealed(database, "decisions", slate.rows[0].experiment, lines)
+    seal(database, [(row, slate.due) for slate in slates for row in slate.rows])
     rows = [(*row, slate.due) for slate in slates for row in slate.rows[1:]]
     for marks, values in grouped(rows):
         database.rows(f"INSERT INTO decisions ({COLUMNS}, due) VALUES {marks}", values)
