@@ -137,7 +137,7 @@ def test_all_of_an_experiments_life(client: Any, tmp_path: Path) -> None:
 
 def test_slates(client: Any) -> None:
     shop = client.experiment("page")
-    shop.create(["a", "b"], POLICY)
+    shop.create(["a", "b"], POLICY, reward_window_s=3)
     slate = shop.decide("page", places=[1.0, 0.5], probabilities=True)
     assert shop.decide("page", places=[1.0, 0.5], probabilities=True) == slate
     assert sorted(slate.arms) == ["a", "b"]

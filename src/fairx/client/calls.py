@@ -47,7 +47,7 @@ def create(
     }
     path("experiments", experiment)  # a name that no address can hold is refused now, not later
     sent = msgspec.json.encode(settings)
-    return Call("POST", path("experiments"), EXPERIMENT, sent, repeatable=False)
+    return Call("POST", path("experiments"), EXPERIMENT, sent)
 
 
 def get(experiment: str) -> Call[Experiment]:

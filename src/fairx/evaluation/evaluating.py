@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairx import rules
 from fairx.merit import Merit
 from fairx.types import Vector
 

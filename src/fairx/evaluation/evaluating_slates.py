@@ -73,9 +73,10 @@ def evaluate_slates(
     (1.0, array([1., 1.]))
     """
     _check(estimator, interval)
-    if not isinstance(log, LoggedSlates):
+    given: Any = log
+    if not isinstance(given, LoggedSlates):
         remedy = "read it by slates_of(fairx.logs.read(log))"
-        raise TypeError(f"log must be LoggedSlates, not {type(log).__name__}: {remedy}")
+        raise TypeError(f"log must be LoggedSlates, not {type(given).__name__}: {remedy}")
     wanted = slate_target(policy, log, state, draws, seed)
     model = fitted(_modelled(log), apart(folds), ridge) if estimator == "dr" else None
     found, parts = gathered(log, wanted, model)

@@ -18,7 +18,7 @@ ARTICLES = {
 }  # fmt: skip
 SONGS = 12
 DIMENSION = 6
-WINDOW = 8.0  # seconds; a real site would wait for hours
+WINDOW = 4.0  # seconds; a real site would wait for hours
 RATE = 40.0  # decisions a second and experiment
 PLACES = [round(1 / math.log2(1 + place), 3) for place in range(1, 6)]  # how likely each is seen
 PAGES = 0.2  # of a second page for each visitor: it is five decisions in one

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from fairx.files import replaced
 
 from . import crash_points
+from .anchors import anchor
 from .audited import audited
 from .database import Database, Row, listed
 from .identity import LETTERS
@@ -60,8 +61,9 @@ def export(database: Database, experiment: ServedExperiment, path: str | os.Path
     sql = "SELECT 1 FROM decisions WHERE experiment = ? AND place IS NOT NULL LIMIT 1"
     places = bool(database.rows(sql, (experiment.id,)))
     with replaced(path) as file:
-        batches = _in_turn(database, ALL, experiment.id, 0)
-        return _write(file, Pools(database, experiment, {}, {}), batches, places=places)
+        batches, kept = _in_turn(database, ALL, experiment.id, 0), anchor(database, experiment.id)
+        pools = Pools(database, experiment, {}, {})
+        return _write(file, pools, batches, places=places, metadata=kept)
 
 
 class Spool:
@@ -151,13 +153,20 @@ def _in_turn(database: Database, sql: str, experiment: int, last: int) -> Iterat
         yield read
 
 
-def _write(file: Any, pools: Pools, batches: Iterable[list[Row]], *, places: bool) -> int:
+def _write(
+    file: Any,
+    pools: Pools,
+    batches: Iterable[list[Row]],
+    *,
+    places: bool,
+    metadata: dict[bytes, bytes] | None = None,
+) -> int:
     """Write rows; return how many they are. `places` adds the columns of slates."""
-    count = 0
-    with pq.ParquetWriter(file, schema(places=places), compression="zstd") as writer:
+    count, columns = 0, schema(places=places).with_metadata(metadata)
+    with pq.ParquetWriter(file, columns, compression="zstd") as writer:
         for rows in batches:
             if rows:
-                writer.write_table(table(rows, pools, places=places))
+                writer.write_table(table(rows, pools, places=places).cast(columns))
             crash_points.reach("mid_export")
             count += len(rows)
     return count
