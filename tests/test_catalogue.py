@@ -69,8 +69,6 @@ def test_few_arms_and_changed_policies_are_played_in_a_row(monkeypatch: pytest.M
 
 weight = some.just(0.0) | some.floats(1e-200, 1e6)
 weights = some.lists(weight, min_size=1, max_size=40).filter(lambda them: sum(them) > 0)
-    lambda them: sum(them) > 0
-)
 
 
 @given(weights, some.floats(0, 1, exclude_max=True), some.floats(0, 1))
