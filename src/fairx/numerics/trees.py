@@ -71,7 +71,7 @@ def first_with(tree: Matrix, column: int) -> int:
     node, leaves = 1, tree.shape[0] // 2
     while node < leaves:
         node = 2 * node + int(tree[2 * node, column] != tree[node, column])
-    return node - leaves
+    return int(node - leaves)
 
 
 @kernel

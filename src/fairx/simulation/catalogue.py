@@ -40,8 +40,9 @@ class Catalogue(NamedTuple):
 def new_catalogue(arms: int) -> Catalogue:
     """Return arms without weights."""
     room = np.zeros(64, np.int64)  # arms that change in one round: a handful
-    vectors = (np.zeros(arms) for _ in range(3))
-    return Catalogue(new_tree(arms, 4), *vectors, np.zeros((arms, 2)), np.zeros(2), room)
+    weights, fair, means = np.zeros((3, arms))
+    tree, settled = new_tree(arms, sums=4), np.zeros((arms, 2))
+    return Catalogue(tree, weights, fair, means, settled, np.zeros(2), room)
 
 
 @entry

@@ -112,8 +112,8 @@ def play_checked(
     """
     kernel = inner_form(policy)
     if places is None and not measures and suits_catalogue(kernel, environment):
-        records = kernel, environment, judge
-        many = [CatalogueRun(records, marks, origin.seed, run) for run in numbers]
+        alike = kernel, environment, judge
+        many = [CatalogueRun(alike, marks, origin.seed, run) for run in numbers]
         return played(many, marks, jobs, progress, measures, origin)
     records = kernel, environment, judge, measures_of(measures)
     found = [OneRun(records, len(measures), marks, origin.seed, run, places) for run in numbers]
