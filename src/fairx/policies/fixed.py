@@ -47,11 +47,11 @@ class OptimalFair(NamedTuple):
     means: npt.ArrayLike
 
     def checked(self) -> OptimalFair:
-        """Turn the means into an array."""
+        """Turn the means into a tuple of numbers."""
         merit_given("merit", self.merit)
         means = rules.array("means", self.means, (None,))
         rules.count("the number of means", means.size)
-        return changed(self, means=means)
+        return changed(self, means=tuple(means.tolist()))
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for nothing."""

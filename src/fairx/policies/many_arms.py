@@ -89,6 +89,9 @@ class KnownWeights(NamedTuple):
         """Change nothing."""
         return 0
 
+    def absorb(self, state: Any, arm: int, context: Vector, reward: float, work: Vector) -> None:
+        """Learn nothing: the policy, whose record may be large, is not needed."""
+
 
 class OptimisticEnds(NamedTuple):
     """The ends of the intervals that are best at the level which they promise together.

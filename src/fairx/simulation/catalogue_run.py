@@ -42,7 +42,9 @@ class CatalogueRun:
         catalogue = new_catalogue(arms)
         world.fill_means(0, catalogue.means)
         fair = fair_probabilities(self.judge, catalogue.means)
-        records = kernel, state, world, kernel.weigher(arms, *world.reward_range())
+        weigher = kernel.weigher(arms, *world.reward_range())
+        learner = weigher if hasattr(weigher, "absorb") else kernel
+        records = learner, state, world, weigher
         return records, (fair, streams(self.seed, self.run), self.tally, catalogue)
 
     def compile(self) -> Any:
