@@ -25,7 +25,7 @@ INTERVALS = ("normal", "bootstrap")
 
 
 def evaluate_slates(
-    log: LoggedSlates,
+    log: LoggedSlates | Any,
     policy: Any,
     estimator: str = "snips",
     *,
