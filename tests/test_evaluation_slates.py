@@ -187,4 +187,4 @@ def test_an_arm_never_at_a_place_is_not_supported() -> None:
 
 def test_a_log_that_was_not_read() -> None:
     with pytest.raises(TypeError, match="log must be LoggedSlates, not dict: read it by slates_of"):
-        evaluate_slates({}, {}, seed=1)  # type: ignore[arg-type]
+        evaluate_slates({}, {}, seed=1)

@@ -25,7 +25,7 @@ from fairx.policies.exposing import deploy_slate, exposer_of
 from fairx.policies.optimism import Exact, empty_box, set_interval
 from fairx.slates import draw_slate, new_page, place_weights, slate_propensities
 from fairx.slates.drawing import draw, fill_propensities
-from fairx.slates.target import MANY, expose, fill_exposures, pool, spread
+from fairx.slates.target import MANY, expose, fill_exposures, pool, ready_to_fill, spread
 
 LOGARITHMIC = 1 / np.log2(np.arange(2, 12))
 
@@ -175,6 +175,37 @@ def test_propensities_have_the_exposures_exactly(problem: Any, bits: int, whole:
     assert len({*shown.tolist()}) == len(weights)
     np.testing.assert_array_equal(table[shown, np.arange(len(weights))], propensities)
     assert propensities.min() > 0
+
+
+def hostile(rng: np.random.Generator) -> tuple[Any, Any]:
+    """Logarithms of merits over 300 orders, of 0, with ties and near ties; weights that end in zeros."""
+    arms = int(rng.choice([1, 2, 3, 5, 14, 30, 128, 129, 200]))
+    k = int(rng.choice([1, arms, max(1, arms - 1), min(arms, 10)]))
+    logs = [
+        rng.uniform(-690, 690, arms), np.where(rng.random(arms) < 0.5, -math.inf, rng.normal(size=arms)),
+        rng.choice([0.0, 1.0], arms), rng.normal(0, 10.0 ** rng.uniform(-15, 0), arms),
+        np.full(arms, -math.inf),
+    ][rng.integers(5)]  # fmt: skip
+    falling = np.sort(rng.random(k))[::-1]
+    zeros = np.where(np.arange(k) < max(1, k // 2), falling, 0.0)
+    choices = [np.ones(k), falling, zeros, 10.0 ** -np.sort(rng.uniform(0, 300, k))]
+    return logs, np.ascontiguousarray(choices[rng.integers(4)])
+
+
+@pytest.mark.skipif(interpreted(), reason="takes 2,000 draws")
+def test_hostile_problems_by_the_thousand() -> None:
+    rng = np.random.default_rng(13)
+    for _ in range(2000):
+        logs, weights = hostile(rng)
+        page, exposures = new_page(weights, len(logs), whole=0), np.empty(len(logs))
+        page.logs[:] = logs
+        ready_to_fill()(page, exposures)
+        table = slate_propensities(exposures, weights)
+        slate = draw_slate(exposures, weights, rng)
+        assert np.abs(table @ weights - exposures).max() < 1e-12 * weights.sum()
+        np.testing.assert_allclose(table.sum(0), 1.0, atol=1e-12)
+        assert np.unique(slate.arms).size == weights.size
+        assert slate.propensities.min() > 0
 
 
 @pytest.mark.parametrize(("arms", "k"), [(200, 3), (300, 10), (131, 32), (1000, 10)])

@@ -27,7 +27,7 @@ KEPT = ("arms", "rewards", "weights", "predictions", "values", "units")
 
 
 def evaluate_slates(
-    log: LoggedSlates,
+    log: LoggedSlates | Any,
     policy: Any,
     estimator: str = "snips",
     *,
