@@ -94,9 +94,10 @@ async def _first(decide: Callable[[], Coroutine[Any, Any, Any]]) -> None:
     while True:
         try:
             await decide()
-            return
         except ServiceError:
             await asyncio.sleep(0.5)
+        else:
+            return
 
 
 async def _quietly(visit: Coroutine[Any, Any, None]) -> None:
