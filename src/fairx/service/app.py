@@ -30,6 +30,9 @@ from .runtime import Runtime
 
 LOGGER = logging.getLogger("fairx")
 ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
+BUSY = answered(
+    Overloaded("too many requests are being answered: try again, see --limit-at-once"), ""
+)
 JSON = (b"content-type", b"application/json")
 PREFIX = E + "/"
 FAST: dict[str, tuple[str, Callable[[Runtime, str, bytes], Awaitable[bytes]]]] = {
@@ -66,10 +69,8 @@ class Application:
             await self._answer(scope, receive, send)
             return
         if self._at_once >= self.runtime.limits.at_once:
-            busy = Overloaded(
-                "too many requests are being answered: try again, see --limit-at-once"
-            )
-            await sent(self._failed(busy, scope["path"]))(scope, receive, send)
+            self.runtime.metrics.failed("503")
+            await _send(send, BUSY)
             return
         self._at_once += 1
         try:
@@ -114,10 +115,7 @@ class Application:
             reply = Reply(200, await handler(self.runtime, name, body))
         except Exception as error:  # noqa: BLE001 - answered and logged
             reply = self._failed(error, scope["path"])
-        length = (b"content-length", b"%d" % len(reply.body))
-        headers = [JSON, length, *ALWAYS, *reply.headers]
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await send({"type": "http.response.body", "body": reply.body})
+        await _send(send, reply)
         if handler is fast_routes.decide:
             self.runtime.metrics.seconds.observe(time.perf_counter() - begun)
 
@@ -187,6 +185,14 @@ class Application:
         yield
         await self.runtime.stop()
         self.audits.close()
+
+
+async def _send(send: Any, reply: Reply) -> None:
+    """Send an answer straight away."""
+    length = (b"content-length", b"%d" % len(reply.body))
+    headers = [JSON, length, *ALWAYS, *reply.headers]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})
 
 
 def _by_method(endpoints: dict[str, Any]) -> Callable[[Request], Awaitable[Response]]:
