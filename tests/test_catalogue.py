@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from fairx import Affine, Exponential, FairXEG, FairXUCB, OptimalFair, Uniform, simulate
+from fairx import UCB, Affine, Exponential, FairXEG, FairXUCB, OptimalFair, Uniform, simulate
 from fairx.environments import Bernoulli, Normal
 from fairx.numerics.trees import drawn, first_with, lift, lift_all, new_tree
 from fairx.simulation import catalogue_run
@@ -65,6 +65,7 @@ def test_few_arms_and_changed_policies_are_played_in_a_row(monkeypatch: pytest.M
 
     assert not catalogue_run.suits_catalogue(Other(MERIT, 0.1), COINS)
     assert not catalogue_run.suits_catalogue(FairXUCB(MERIT, 0.1, solver="gradient"), COINS)
+    assert not catalogue_run.suits_catalogue(UCB(0.1), COINS)
 
 
 weight = some.just(0.0) | some.floats(1e-200, 1e6)

@@ -75,8 +75,9 @@ def suits_catalogue(kernel: Any, environment: Any) -> bool:
     >>> suits_catalogue(FairXEG(merit, 0.1), world), suits_catalogue(FairXTS(merit, 1, 1), world)
     (True, False)
     """
-    changed = is_overridden(kernel, WEIGHED) or is_overridden(environment, DOORS)
-    if changed or not (hasattr(kernel, "weigher") and type(environment) in STILL):
+    if not (hasattr(kernel, "weigher") and type(environment) in STILL):
+        return False
+    if is_overridden(kernel, WEIGHED) or is_overridden(environment, DOORS):
         return False
     arms, world = np.size(environment.means), environment.world(None)
     return arms >= MANY and kernel.weigher(arms, *world.reward_range()) is not None
