@@ -132,6 +132,8 @@ def test_what_a_dialect_cannot_hold_is_refused(tmp_path: Path) -> None:
         log.write(tmp_path / "log.csv", "open-bandit")
     with pytest.raises(ValueError, match=r"path must end in \.zip or .* for coba, not '.*log.csv'"):
         log.write(tmp_path / "log.csv", "coba")
+    with pytest.raises(ValueError, match=r"path must end in .* for fairx, not '.*parquet.gz'"):
+        log.write(tmp_path / "log.parquet.gz")
     with pytest.raises(ValueError, match=r"dialect must be one of fairx, dsjson, .*, not 'vw'"):
         log.write(tmp_path / "log.csv", "vw")
     with pytest.raises(

@@ -29,7 +29,8 @@ DATES = ("time", "reward_time")
 
 def write(log: Log, path: Path, dialect: str | None) -> int:
     """Write the valid rows, and return how many."""
-    ending = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
+    packed = path.suffix == ".gz" and Path(path.stem).suffix not in (".parquet", ".zip")
+    ending = Path(path.stem if packed else path.name).suffix.lower()
     to = known(dialect or INFERRED.get(ending, "fairx"))
     _check(log, to, ending, path)
     rows = int(log.query("SELECT count(*) AS rows FROM valid")["rows"][0])
