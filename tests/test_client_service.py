@@ -74,7 +74,7 @@ def _until(fact: Callable[[], bool]) -> None:
 
 def test_all_of_an_experiments_life(client: Any, tmp_path: Path) -> None:
     shop = client.experiment("shop")
-    made = shop.create(["a", "b"], POLICY, reward_window_s=2, floor=0.1, reward_range=(0, 1))
+    made = shop.create(["a", "b"], POLICY, reward_window_s=5, floor=0.1, reward_range=(0, 1))
     assert [arm.name for arm in made.arms] == ["a", "b"]
     assert shop.get() == made
     assert made in client.experiments()

@@ -77,15 +77,15 @@ def full_disk() -> Iterator[None]:
 
 def test_a_full_disk_is_not_ready(shop: Service) -> None:
     with full_disk():
-        check_away(shop, 5.0)
-        check_away(shop, 5.0)  # also when the connection was opened anew
+        check_away(shop, 10.0)
+        check_away(shop, 10.0)  # also when the connection was opened anew
     check_back(shop)
 
 
 def test_a_lock_that_lasts_is_not_ready(shop: Service, tmp_path: Path) -> None:
     other = apsw.Connection(str(tmp_path / "store.db"))
     other.execute("BEGIN IMMEDIATE")
-    check_away(shop, 6.0)
+    check_away(shop, 10.0)
     other.execute("ROLLBACK")
     other.close()
     check_back(shop)
@@ -106,8 +106,8 @@ def test_a_primary_that_only_reads_is_not_ready(served: Service, postgres: Any) 
     postgres.execute("select pg_reload_conf()")
     try:
         time.sleep(0.5)
-        check_away(served, 6.0)
-        check_away(served, 6.0)
+        check_away(served, 10.0)
+        check_away(served, 10.0)
     finally:
         with psycopg.connect(postgres.url(), autocommit=True) as session:
             session.execute("set default_transaction_read_only = off")
@@ -120,7 +120,7 @@ def test_a_primary_that_only_reads_is_not_ready(served: Service, postgres: Any) 
 def test_a_table_that_is_locked_is_not_ready(served: Service, database_url: str) -> None:
     with psycopg.connect(database_url) as other:
         other.execute("LOCK TABLE decisions IN ACCESS EXCLUSIVE MODE")
-        check_away(served, 6.0)
+        check_away(served, 10.0)
     check_back(served)
 
 
@@ -137,7 +137,7 @@ def test_a_connection_that_answers_nothing_is_given_up(
             service.decide("first")
             service.get(f"{E}/shop/status")  # a reader is connected too
             between.stall()
-            check_away(service, 6.0)
+            check_away(service, 10.0)
             failure(service.ask("GET", f"{E}/shop/status"), 503, "unavailable")
             between.flow()
             check_back(service)
