@@ -84,7 +84,7 @@ def test_a_fair_system_in_a_world_that_moves_is_not_accused(name: str) -> None:
 def test_fair_systems_are_accused_as_rarely_as_promised(name: str) -> None:
     """At most alpha of runs, at any of 5 looks: at most the 1e-6 quantile of 40 runs.
 
-    `python benchmarks/audit.py levels` has 400 runs of each, at 25 looks.
+    `python benchmarks/audit_levels.py levels` has 400 runs of each, at 25 looks.
     """
     maker, merit, arms = FAIR[name]
     accused, rng = 0, np.random.default_rng(3)
@@ -118,7 +118,7 @@ def test_unfair_systems_that_hide_are_found(name: str) -> None:
 
 
 def test_an_arm_at_four_fifths_of_its_share_is_found_soon() -> None:
-    """10 arms, exp4: the median of `benchmarks/audit.py power` is 5,310 decisions; the box needs 30,000."""
+    """10 arms, exp4: the median of `benchmarks/audit_levels.py power` is 5,310 decisions; the box needs 30,000."""
     short = cut(systems.spaced(10, exponential(4)), 9, 0.8)
     found = [
         besides([evidence_of(played(short, 10_000, s), EXP4, 500)], trial(EXP4, 0.05, 10))
@@ -438,8 +438,9 @@ def test_the_strongest_finding_is_said_first(tmp_path: Path) -> None:
     found = audit(table_of(played(short, 4000, 1)), Exponential(4))
     one = found.beside[0]
     words = lead(found)
-    assert words.startswith("Beside the others, arm-")
-    named = words.split(",")[1].split()[0]
+    assert " of its share, between " in words
+    assert "if the others were treated alike. Beside the others, it was shown" in words
+    named = words.split()[0]
     assert found.lines[[line.arm for line in found.lines].index(named)].verdict != "unclear"
     assert f"{one.beside:.2g} times" in words or f"{found.beside[1].beside:.2g} times" in words
     assert "95 % at any time" in words

@@ -74,7 +74,7 @@ def _until(fact: Callable[[], bool]) -> None:
 
 def test_all_of_an_experiments_life(client: Any, tmp_path: Path) -> None:
     shop = client.experiment("shop")
-    made = shop.create(["a", "b"], POLICY, reward_window_s=0.2, floor=0.1, reward_range=(0, 1))
+    made = shop.create(["a", "b"], POLICY, reward_window_s=2, floor=0.1, reward_range=(0, 1))
     assert [arm.name for arm in made.arms] == ["a", "b"]
     assert shop.get() == made
     assert made in client.experiments()
@@ -137,7 +137,7 @@ def test_all_of_an_experiments_life(client: Any, tmp_path: Path) -> None:
 
 def test_slates(client: Any) -> None:
     shop = client.experiment("page")
-    shop.create(["a", "b"], POLICY)
+    shop.create(["a", "b"], POLICY, reward_window_s=3)
     slate = shop.decide("page", places=[1.0, 0.5], probabilities=True)
     assert shop.decide("page", places=[1.0, 0.5], probabilities=True) == slate
     assert sorted(slate.arms) == ["a", "b"]
@@ -149,6 +149,10 @@ def test_slates(client: Any) -> None:
         shop.reward(slate.decision, 0.25)
     _until(lambda: shop.status().waiting == 0)
     assert [each.reward for each in shop.slate(slate.decision).slate] == [0.0, 0.25]
+    audit = shop.audit_slates(alpha=0.1)
+    assert (audit.alpha, audit.decisions, len(audit.means)) == (0.1, 1, 2)
+    had = {line.arm: 1.5 * line.exposure for line in audit.lines}
+    assert had == pytest.approx(slate.exposures)
     shop.delete()
 
 

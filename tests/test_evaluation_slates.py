@@ -183,3 +183,8 @@ def test_an_arm_never_at_a_place_is_not_supported() -> None:
         LoggedSlates(**bad)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="propensities must be above 0"):
         LoggedSlates(**bad | {"arms": [[0, 1]], "propensities": [[0.5, 0.0]]})  # type: ignore[arg-type]
+
+
+def test_a_log_that_was_not_read() -> None:
+    with pytest.raises(TypeError, match="log must be LoggedSlates, not dict: read it by slates_of"):
+        evaluate_slates({}, {}, seed=1)

@@ -66,6 +66,21 @@ def positive(name: str, value: Any) -> float:
     raise InvalidValue(name, f"be positive, not {value!r}")
 
 
+def interval(name: str, value: Any) -> tuple[float, float]:
+    """Return two numbers, the first below the second.
+
+    Examples
+    --------
+    >>> interval("reward_range", (1, 0))
+    Traceback (most recent call last):
+    InvalidValue: reward_range must rise, not be (1, 0)
+    """
+    low, high = (number(name, end) for end in value)
+    if low >= high:
+        raise InvalidValue(name, f"rise, not be {value!r}")
+    return low, high
+
+
 def count(name: str, value: Any, low: int = 1) -> int:
     """Return `value` as a whole number of at least `low`."""
     try:

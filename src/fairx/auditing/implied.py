@@ -138,7 +138,7 @@ def pseudo_rewards(
     directions, ends = merit.inverted(np.maximum(parts, LEAST))
     weights = some.chances * directions
     total = np.add.reduceat(weights, some.starts)
-    guess = _guess(some, parts, directions, ends, total, level)
+    guess = guessed(parts, some.starts, directions, ends, total, level, some.chances)
     means = ends + guess[row] * directions
     own = np.where(some.chances > 0, np.maximum(np.abs(means), np.abs(1 - means)), 0.5)
     shown = np.zeros(row.size)
@@ -154,11 +154,10 @@ def pseudo_rewards(
     counter, beside = shares * (1 - shares) / bound, np.zeros(row.size)
     if not merit.steepness:
         beside = (1 - shown) * shares / bound
-        lacked = (guess * directions[some.chosen])[
-            row
-        ]  # by an arm that should have twice its merit
+        # What an arm lacks that should have twice its merit.
+        lacked = (guess * directions[some.chosen])[row]
         counter = shown * (1 - shares) * lacked / bound - beside * implied[row]
-    slope, closed = (shown - shares) / bound, _impossible(some, merit)
+    slope, closed = (shown - shares) / bound, impossible(some.chances, some.starts, merit)
     return PseudoRewards(entries, slope, counter, beside, implied, average, closed)
 
 
@@ -182,19 +181,20 @@ def _largest_other(row: Indices, own: Vector) -> Vector:
     return np.where(alone, np.where(second > 0, second, 1.0), top)
 
 
-def _guess(
-    some: Decisions, parts: Vector, directions: Vector, ends: Vector, total: Vector, level: float
-) -> Vector:
+def guessed(
+    parts: Vector, starts: Indices, directions: Vector, ends: Vector, total: Vector,
+    level: float | Vector, chances: Vector | None = None,
+) -> Vector:  # fmt: skip
     """Return the q of each decision; arms that have nothing do not bound it."""
-    there = parts > LEAST
-    low = np.maximum.reduceat(np.where(there, -ends / directions, -np.inf), some.starts)
-    high = np.minimum.reduceat(np.where(there, (1 - ends) / directions, np.inf), some.starts)
-    guess = (level - np.add.reduceat(some.chances * ends, some.starts)) / total
+    there, chances = parts > LEAST, parts if chances is None else chances
+    low = np.maximum.reduceat(np.where(there, -ends / directions, -np.inf), starts)
+    high = np.minimum.reduceat(np.where(there, (1 - ends) / directions, np.inf), starts)
+    guess = (level - np.add.reduceat(chances * ends, starts)) / total
     return np.where(low > high, 0.5 * (low + high), np.clip(guess, low, high))
 
 
-def _impossible(some: Decisions, merit: Family) -> npt.NDArray[np.bool_]:
+def impossible(chances: Vector, starts: Indices, merit: Family) -> npt.NDArray[np.bool_]:
     """Tell decisions whose parts are farther apart than merits can be, whatever was rounded."""
-    least = np.minimum.reduceat(some.chances, some.starts) + EACH - merit.floor
-    most = np.maximum.reduceat(some.chances, some.starts) - EACH - merit.floor
+    least = np.minimum.reduceat(chances, starts) + EACH - merit.floor
+    most = np.maximum.reduceat(chances, starts) - EACH - merit.floor
     return np.asarray(most > merit.spread * np.maximum(least, 0.0))

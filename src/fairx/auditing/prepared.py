@@ -132,12 +132,6 @@ class Prepared(NamedTuple):
         """Return the view of all decisions; it is quicker where none has to be left out."""
         return "taken" if problems else "counted"
 
-    def returning(self) -> tuple[int, int]:
-        """Return how many units there are, and how many valid decisions they have."""
-        sql = "SELECT count(DISTINCT unit) AS units, count(*) AS decisions FROM valid WHERE unit IS NOT NULL"
-        found = self.log.query(sql)
-        return int(found["units"][0]), int(found["decisions"][0])
-
     @property
     def decisions(self) -> int:
         """How many decisions there are."""

@@ -20,6 +20,7 @@ from .wealth import Evidence
 
 PSEUDO_REWARDS, BOX = "pseudo-rewards", "box"
 WEAKLY = "pseudo-rewards of the arms shown"
+RATINGS = "ratings"
 CERTAIN = 0.5  # of decisions that cannot be fair: beyond, the box speaks too
 CONDITIONS = {
     PSEUDO_REWARDS: (
@@ -35,6 +36,7 @@ CONDITIONS = {
         "No reward is missing because of what it is.",
         "Rewards of one user who returns are no more alike than those of two users.",
     ),
+    RATINGS: ("An arm earns its exposure by its rating, which is known and does not vary.",),
     BOX: (
         "The mean reward of each arm does not vary: not with time, not with the context.",
         "No reward is missing because of what it is.",
@@ -125,7 +127,7 @@ def _by_pseudo_rewards(line: Line, one: Beside, by: str, tolerance: float) -> Li
         one.beside / end if one.beside and end else None
         for end in (one.beside_high, one.beside_low)
     )
-    verdict = one.accused if one.accused != "unclear" else _fair(ends, tolerance)
+    verdict = one.accused if one.accused != "unclear" else fair_within(ends, tolerance)
     # Propensities alone weigh all decisions alike, also those in which an arm has next to nothing:
     # one that has all at some decisions lacks most at most of them. That is not too little.
     turned = {"under": line.ratio >= 1, "over": line.ratio <= 1}
@@ -142,13 +144,15 @@ def _by_box(line: Line, tolerance: float) -> Line:
         line.fair_high / fair * (shown / line.exposure_low) if fair and line.exposure_low else None
     )
     ends = (line.ratio_low, line.ratio_high)
-    verdict = line.box if line.box != "unclear" else _fair(ends, tolerance)
+    verdict = line.box if line.box != "unclear" else fair_within(ends, tolerance)
     return line._replace(verdict=verdict, shown_below=below, shown_above=above)
 
 
-def _fair(ends: tuple[float | None, float | None], tolerance: float) -> str:
+def fair_within(
+    ends: tuple[float | None, float | None], tolerance: float, other: str = "unclear"
+) -> str:
     """Say whether all of an interval of ratios is about 1: nothing worse has been left open."""
     low, high = ends
     if low is None or high is None:
-        return "unclear"
-    return "fair" if low >= 1 - tolerance and high <= 1 / (1 - tolerance) else "unclear"
+        return other
+    return "fair" if low >= 1 - tolerance and high <= 1 / (1 - tolerance) else other

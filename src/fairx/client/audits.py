@@ -147,3 +147,49 @@ class Audit(Struct, frozen=True):
     sample_ratio: SampleRatio
     sensitivity: tuple[Sensitivity, ...]
     snapshot: int
+
+
+class Ends(Struct, frozen=True):
+    """The lower and the upper ends of intervals, one of each for each arm."""
+
+    low: tuple[Number, ...]
+    high: tuple[Number, ...]
+
+
+class SlateLine(Struct, frozen=True):
+    """One arm, by the weight of places: see `fairx.auditing.slates.SlateLine`."""
+
+    arm: str | None
+    shows: int
+    exposure: Number
+    exposure_low: Number
+    exposure_high: Number
+    fair_share: Number
+    fair_low: Number
+    fair_high: Number
+    verdict: str
+    offered: int
+
+
+class SlateAudit(Struct, frozen=True):
+    """The audit of slates: see `fairx.auditing.slates.SlateAudit`."""
+
+    source: str
+    merit: str
+    floor: float
+    alpha: float
+    lowest_reward: Number
+    highest_reward: Number
+    decisions: int
+    problems: dict[str, int]
+    exposure_from: str
+    lines: tuple[SlateLine, ...]
+    means: tuple[Number, ...]  # in the order of the lines
+    mean_box: Ends
+    groups: tuple[SlateLine, ...]
+    fairness_regret_per_decision: Number
+    distance: Number
+    gini_exposure: Number
+    gini_fair_share: Number
+    mismatched: tuple[str, ...]
+    snapshot: int

@@ -118,7 +118,7 @@ def _policy(options: argparse.Namespace, source: Any) -> tuple[Any, Any, tuple[s
 
 def _from_file(path: Path, names: Sequence[Any]) -> dict[Any, float]:
     """Return the probability of each arm; arms that are numbers in the log are numbers here."""
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8-sig")
     try:
         rows = json.loads(text) if path.suffix == ".json" else _table(text)
         known = {str(name): name for name in names}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairx import rules
 from fairx.merit import Merit
 from fairx.types import Vector
 
@@ -15,7 +16,7 @@ from .looking import Asked, interval_of
 from .models import Model, fitted
 from .reading import from_table
 from .result import Evaluation
-from .sequences import chance_of_error, checked_range
+from .sequences import chance_of_error
 from .support import cautions, clipped, diagnosed, left_out, refuse_unsupported
 from .targets import target
 from .terms import Terms, direct, doubly_robust, ips, replayed, snips, stabilised
@@ -104,7 +105,7 @@ def evaluate(
     ValueError: the policy must have support in the log, not 0.5 of its probability on new: ...
     """
     _check(estimator, interval, clip)
-    alpha, ends = chance_of_error(alpha, level), checked_range(reward_range)
+    alpha, ends = chance_of_error(alpha, level), rules.interval("reward_range", reward_range)
     source: Source = log if hasattr(type(log), "pieces") else from_table(log)
     wanted = target(policy, source, state, draws, seed)
     model = _model(source, estimator, interval, folds, ridge, ends)

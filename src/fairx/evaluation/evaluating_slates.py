@@ -27,7 +27,7 @@ KEPT = ("arms", "rewards", "weights", "predictions", "values", "units")
 
 
 def evaluate_slates(
-    log: LoggedSlates,
+    log: LoggedSlates | Any,
     policy: Any,
     estimator: str = "snips",
     *,
@@ -73,6 +73,10 @@ def evaluate_slates(
     (1.0, array([1., 1.]))
     """
     _check(estimator, interval)
+    given: Any = log
+    if not isinstance(given, LoggedSlates):
+        remedy = "read it by slates_of(fairx.logs.read(log))"
+        raise TypeError(f"log must be LoggedSlates, not {type(given).__name__}: {remedy}")
     wanted = slate_target(policy, log, state, draws, seed)
     model = fitted(_modelled(log), apart(folds), ridge) if estimator == "dr" else None
     found, parts = gathered(log, wanted, model)

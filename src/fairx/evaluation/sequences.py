@@ -89,7 +89,7 @@ def scaled_rewards(
     rewards: npt.ArrayLike, reward_range: tuple[float, float], shape: tuple[int | None, ...]
 ) -> Vector:
     """Return rewards from 0 to 1; refuse those outside of the range."""
-    low, high = checked_range(reward_range)
+    low, high = rules.interval("reward_range", reward_range)
     scaled = (rules.array("rewards", rewards, shape) - low) / (high - low)
     if scaled.size and not 0 <= scaled.min() <= scaled.max() <= 1:
         wrong = np.asarray(rewards)[np.argmax((scaled < 0) | (scaled > 1))]
@@ -159,11 +159,3 @@ def chosen_looks(looks: npt.ArrayLike | None, decisions: int) -> Indices:
     if found.min() < 1 or found.max() > decisions:
         raise ValueError(f"looks must be from 1 to {decisions} decisions, not {looks!r}")
     return found.astype(np.int64)
-
-
-def checked_range(reward_range: tuple[float, float]) -> tuple[float, float]:
-    """Return the ends of a range that rises."""
-    low, high = (rules.number("reward_range", end) for end in reward_range)
-    if low >= high:
-        raise ValueError(f"reward_range must rise, not be {reward_range!r}")
-    return low, high
