@@ -77,7 +77,7 @@ def test_intervals_hold_as_often_as_they_say(logs: list[LoggedSlates], estimator
     """Of 300 logs, between binomial quantiles of 93.5 and 96.5 %, but for 1e-4 on either side."""
     found = [evaluate_slates(log, TARGET, estimator) for log in logs]
     withheld = sum(bool(one.withheld) for one in found)
-    assert withheld < (0.7 if estimator == "ips" else 0.15) * LOGS  # weights up to 12
+    assert withheld < 0.05 * LOGS
     assert withheld + sum(one.low <= TRUTH <= one.high for one in found) >= LEAST
     assert sum(one.low <= TRUTH <= one.high for one in found) <= MOST
     rewards = np.array([one.reward for one in found])

@@ -47,7 +47,7 @@ def interval_of(
         looks = _sequence(asked, terms, found, weights, lost)
         return Found(float(looks.lows[-1]), float(looks.highs[-1]), looks=looks)
     intervals.standard_error(terms)  # refuses a single unit
-    withheld = reasons(terms, found, names, asked.estimator)
+    withheld = reasons(terms, found, names, asked.estimator, asked.interval)
     if withheld:
         return Found(math.nan, math.nan, withheld)
     if asked.interval == "bootstrap":

@@ -14,8 +14,10 @@ from .intervals import by_unit, deviations
 from .terms import Terms
 
 ENOUGH = 30  # rewards that must count; these three numbers are from benchmarks/hostile_logs.py
-DEVIATIONS = 15  # units that must deviate from the estimate
-SKEWED = 25  # times the squared skewness of the estimate must be at most 1 (Cochran's rule)
+# How many units must deviate from the estimate, and what the squared skewness of the estimate may be;
+# percentiles of the bootstrap, unlike Student's t, do not allow for few.
+DEVIATIONS = {"normal": 5, "bootstrap": 15}
+SKEWED = {"normal": 1 / 6, "bootstrap": 1 / 25}
 HEAVY = 2.5  # the tail index of rewards; at 2 they have no variance
 TAIL = 10  # rewards that tell a tail, at least
 SHIFT = 6.0  # standard deviations between the halves of a log, by chance once in a billion
@@ -23,12 +25,14 @@ EXACT = 1e-12  # what adding up may lose
 REMEDY = "the interval 'sequence' of ips needs no more than a range of rewards"
 
 
-def reasons(terms: Terms, found: Gathered, names: Sequence[Any], estimator: str) -> tuple[str, ...]:
+def reasons(
+    terms: Terms, found: Gathered, names: Sequence[Any], estimator: str, interval: str
+) -> tuple[str, ...]:
     """Return why there is no interval for one look, in words; nothing where there is one.
 
     An interval rests on squares: of how much rewards count, and of how far units deviate from the
-    estimate. Of n squares of the same size n decide; in general (sum of s)^2 / sum of s^2 do. Skewness makes
-    an interval miss on one side: of the estimate, its square is to be below 1/25, which leaves 94 %.
+    estimate. Of n squares of the same size n decide; in general (sum of s)^2 / sum of s^2 do. Skewness
+    makes an interval miss on one side.
     """
     said = []
     counted = deciding(by_unit(terms.units, squared(terms.coefficients)))
@@ -43,7 +47,7 @@ def reasons(terms: Terms, found: Gathered, names: Sequence[Any], estimator: str)
         squares = np.square(parts)
         number = deciding(squares)
         skewness = float(squares @ parts) / float(squares.sum()) ** 1.5  # of the estimate
-        if number < DEVIATIONS or SKEWED * skewness**2 > 1:
+        if number < DEVIATIONS[interval] or skewness**2 > SKEWED[interval]:
             said.append(
                 f"about {number:.0f} of {parts.size:,} rewards decide, far larger than the others or "
                 f"with far larger weights, mostly in one direction: {REMEDY}"
