@@ -23,7 +23,7 @@ IN_A_ROW = 1000  # up to so many arms
 
 def nanoseconds(policy: Any, world: Any, start: int, rounds: int) -> float:
     """Return the processor time of a round, in the better one of two passes."""
-    played = {"seed": 1, "checkpoints": 1, "jobs": 1}
+    played: Any = {"seed": 1, "checkpoints": 1, "jobs": 1}
     simulate(policy, world, MERIT, rounds=16, **played)
     times = []
     for _ in range(2):
