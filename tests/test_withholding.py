@@ -14,7 +14,7 @@ from scipy import stats
 from test_evaluation_coverage import FAIR, adaptive
 from test_evaluation_coverage import MEANS as COINS
 
-from fairx import Exponential, Uniform
+from fairx import Exponential, Power, Uniform
 from fairx.evaluation import (
     Logged,
     confidence_sequence,
@@ -199,7 +199,8 @@ def test_an_arm_whose_few_rewards_are_alike_is_not_taken_for_certain(
 ) -> None:
     """Of 40 shows none brings anything in one log of eight: 14 to 16 % of intervals missed."""
     shares, policy = np.array([0.6, 0.395, 0.005]), np.array([0.2, 0.3, 0.5])
-    means, missed, words = np.array([0.2, 0.5, mean]), 0, []
+    means, missed = np.array([0.2, 0.5, mean]), 0
+    words: list[str] = []
     for seed in range(LOGS):
         rng = np.random.default_rng([18, seed])
         arms = rng.choice(3, p=shares, size=8000)
@@ -429,6 +430,61 @@ def test_fairness_by_hand() -> None:
     assert found.regret_low <= found.regret <= found.regret_high
     assert found.verdicts == ("over", "unclear", "under")
     assert found.ratios[0] == pytest.approx((0.5 + 0.625) / 2 / found.fair[0])
+
+
+def test_fair_shares_of_steep_merits_are_exact() -> None:
+    """An arm of 4 shows, whose merit may be 1e18 times that of all others: it was said to earn all."""
+    rng = np.random.default_rng(19)
+    arms = np.append([0, 0, 0, 0], rng.integers(1, 3, size=20_000))
+    rewards = np.append([1, 1, 0, 1], rng.random(20_000) < 0.05).astype(float)
+    log = Logged(arms, rewards, np.full(arms.size, 1 / 3))
+    for steepness in (40, 800):
+        found = evaluate(log, [0.2, 0.4, 0.4], "ips", merit=Exponential(steepness)).fairness
+        assert found is not None
+        others = np.logaddexp(*(steepness * found.means.highs[1:]))
+        exact = 1 / (1 + np.exp(others - steepness * found.means.lows[0]))
+        assert found.fair_lows[0] == pytest.approx(exact, rel=1e-9)
+        assert found.verdicts[0] == "unclear"
+        assert found.regret_low == 0
+
+
+def test_fairness_where_no_arm_has_merit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All rewards are 0, and so is merit: nobody has a share, and the ends are those of anything."""
+    log = log_of(np.random.default_rng(20), 400, EVEN)._replace(rewards=np.zeros(400))
+    found = evaluate(log, SOME, "ips", merit=Power(1, 0)).fairness
+    assert found is not None
+    assert (found.regret_low, found.regret_high) == (0, 2)
+    assert np.isnan(found.regret)
+    pytest.importorskip("duckdb")
+    from fairx.command.main import parser
+
+    path, policy = tmp_path / "log.csv", tmp_path / "policy.csv"
+    path.write_text("arm,reward,propensity,user\n" + "a,0,0.5,1\nb,0,0.5,2\n" * 40)
+    policy.write_text("a,0.3\nb,0.7\n")
+    words = ["evaluate", str(path), "--policy", str(policy), "--merit", "power:1,0"]
+    options = parser().parse_args([*words, "--unit", "user", "--out", str(tmp_path / "out")])
+    assert options.run(options) == 0
+    printed = capsys.readouterr().out
+    assert "fairness regret      unknown" in printed
+    assert "unknown (0.0000 to 1.0000)" in printed
+
+
+def test_intervals_of_fairness_hold_by_unit() -> None:
+    """Fifty decisions of a user with a taste: 23 % of boxes missed a mean."""
+    missed, means, share = 0, np.array([0.3, 0.5, 0.7]), np.array([0.5, 0.3, 0.2])
+    users = np.arange(2000) // 50
+    for seed in range(LOGS):
+        rng = np.random.default_rng([21, seed])
+        arms = rng.choice(3, p=share, size=2000)
+        tastes = rng.choice([-0.3, 0.3], size=40)[users]
+        rewards = (rng.random(2000) < means[arms] + tastes).astype(float)
+        log = Logged(arms, rewards, share[arms], units=users)
+        found = evaluate(log, share, merit=Exponential(4)).fairness
+        assert found is not None
+        missed += not ((found.means.lows <= means) & (means <= found.means.highs)).all()
+    assert missed <= stats.binom.ppf(0.999, LOGS, 0.05)
 
 
 def test_intervals_of_fairness_hold_and_a_fair_policy_shows_the_floor() -> None:

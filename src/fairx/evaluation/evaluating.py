@@ -177,6 +177,11 @@ def _check(estimator: str, interval: str, clip: float | None, weight_bound: floa
             f"interval='sequence' must be asked of {', '.join(SEQUENCES)}, not {estimator!r}: the "
             "others are not averages of terms whose mean is the value at every decision"
         )
+    if weight_bound is not None and interval != "sequence":
+        raise ValueError(
+            f"weight_bound must be left out of interval={interval!r}, not {weight_bound!r}: only a "
+            "sequence needs it"
+        )
     if clip is not None and estimator in ("dm", "replay"):
         raise ValueError(f"clip must be left out of {estimator!r}, not {clip!r}: it has no weights")
     if clip is not None and interval == "sequence" and (estimator, weight_bound) != ("ips", None):
