@@ -217,6 +217,42 @@ def test_how_many_decide() -> None:
     assert deciding(np.zeros(3)) == 0
 
 
+@pytest.mark.parametrize("estimator", ["ips", "snips", "dr"])
+def test_intervals_are_wider_by_what_is_clipped(estimator: str) -> None:
+    """The best arm has weights of 20: cut to 5, all intervals missed."""
+    rng = np.random.default_rng(22)
+    shares, policy = np.array([0.6, 0.38, 0.02]), np.array([0.3, 0.3, 0.4])
+    means, arms = np.array([0.2, 0.4, 0.8]), rng.choice(3, p=shares, size=2500)
+    log = Logged(arms, (rng.random(2500) < means[arms]).astype(float), shares[arms])
+    whole, idle, cut = (evaluate(log, policy, estimator, clip=clip) for clip in (None, 30, 5))
+    assert (whole.low, whole.high) == (idle.low, idle.high)
+    assert cut.low < policy @ means < cut.high
+    assert cut.high - cut.low > whole.high - whole.low
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"policy": "uniform"}, "policy must be probabilities, a mapping by name"),
+        ({"policy": None}, "policy must be probabilities, a mapping by name"),
+        ({"merit": "exponential:4"}, "merit must be a merit such as"),
+        ({"merit": Exponential}, "merit must be a merit such as"),
+        ({"interval": "bootstrap", "seed": 1, "resamples": 39}, "resamples must be .* at least 40"),
+    ],
+)
+def test_what_is_no_policy_merit_or_number_is_refused_in_words(
+    options: dict[str, Any], message: str
+) -> None:
+    log = log_of(np.random.default_rng(23), 400, EVEN)
+    with pytest.raises((TypeError, ValueError), match=message):
+        evaluate(log, **({"policy": EVEN} | options))
+    none, tiny = np.full(400, None), np.full(400, 5e-324)
+    with pytest.raises(TypeError, match="units must be numbers, or texts"):
+        Logged(log.arms, log.rewards, log.propensities, units=none)
+    with pytest.raises(ValueError, match="propensities must be above 0"):
+        Logged(log.arms, log.rewards, tiny)
+
+
 # Time and memory by rows
 
 

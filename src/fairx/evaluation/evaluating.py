@@ -70,7 +70,8 @@ def evaluate(
         The share of the policy's probability that may be on arms the log cannot speak of. More is
         refused; up to that much of the range of rewards the estimate may be wrong by.
     clip
-        The largest weight; above, weights are cut, which is biased and reported.
+        The largest weight; above, weights are cut, which is biased and reported; the interval is wider
+        by as much.
     reward_range, weight_bound
         See `confidence_sequence`; "snips" and "dr" need the bound for a sequence.
     resamples

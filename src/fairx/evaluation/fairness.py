@@ -76,6 +76,8 @@ def fairness(
     ends: Ends,
 ) -> Fairness:
     """Return how fair a policy would be, as far as the log tells."""
+    if isinstance(merit, type) or not hasattr(merit, "log"):
+        raise TypeError(f"merit must be a merit such as Exponential(4), not {merit!r}")
     means = arm_means(rows, exposures.size, alpha, ends)
     logs = np.array([_logs(merit, part) for part in (means.means, means.lows, means.highs)])
     drawn = _drawn(merit, means, ends)

@@ -63,8 +63,12 @@ def interval_of(
         ends = intervals.bootstrap(terms, asked.alpha, asked.resamples, asked.seed)
     else:
         ends = intervals.normal(terms, asked.alpha)
-    unsupported = float(found.unsupported.sum())
-    return Found(*widened(ends, unsupported, found.rows.rewards, asked.estimator))
+    lacking = float(found.unsupported.sum())
+    if (
+        weights.sum() < found.rows.weights.sum()
+    ):  # what clipping cuts off speaks of the policy no more
+        lacking = max(lacking, 1 - float(weights.mean()))
+    return Found(*widened(ends, lacking, found.rows.rewards, asked.estimator))
 
 
 def _sequence(
