@@ -64,9 +64,7 @@ def interval_of(
     else:
         ends = intervals.normal(terms, asked.alpha)
     lacking = float(found.unsupported.sum())
-    if (
-        weights.sum() < found.rows.weights.sum()
-    ):  # what clipping cuts off speaks of the policy no more
+    if weights.sum() < found.rows.weights.sum():  # clipping cut off some of what speaks of it
         lacking = max(lacking, 1 - float(weights.mean()))
     return Found(*widened(ends, lacking, found.rows.rewards, asked.estimator))
 

@@ -91,10 +91,11 @@ def one_more(terms: Terms, found: Gathered, largest: float) -> Vector:
     """
     rows, arms = found.rows, len(found.exposures)
     sums, estimate = np.zeros((2, 2, arms)), terms.estimate()
+    ends = float(rows.rewards.min()), float(rows.rewards.max())
     for start in range(0, len(rows.arms), PIECE):
         some = slice(start, start + PIECE)
         known = terms.numerators[some] - estimate * terms.denominators[some]
-        for side, end in enumerate((rows.rewards.min(), rows.rewards.max())):
+        for side, end in enumerate(ends):
             other = known + terms.coefficients[some] * (end - rows.rewards[some])
             other = np.clip(other / largest, -HUGE, HUGE)
             sums[0, side] += np.bincount(rows.arms[some], other, arms)
