@@ -219,7 +219,7 @@ def test_how_many_decide() -> None:
 
 @pytest.mark.parametrize("estimator", ["ips", "snips", "dr"])
 def test_intervals_are_wider_by_what_is_clipped(estimator: str) -> None:
-    """The best arm has weights of 20: cut to 5, all intervals missed."""
+    """The best arm has weights of 20: cut to 5, all intervals of ips and snips missed, and half of dr."""
     rng = np.random.default_rng(22)
     shares, policy = np.array([0.6, 0.38, 0.02]), np.array([0.3, 0.3, 0.4])
     means, arms = np.array([0.2, 0.4, 0.8]), rng.choice(3, p=shares, size=2500)
