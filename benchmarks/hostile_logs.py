@@ -106,6 +106,11 @@ SCENES = {
     "adaptive, one arm": Scene(
         learning(2000, np.full(2, 0.5), lambda _: 0.02), np.array([1.0, 0.0]), np.full(2, 0.5)
     ),
+    "an arm shown 40 times, of .05": Scene(
+        fixed(8000, np.array([0.6, 0.395, 0.005]), np.array([0.2, 0.5, 0.05])),
+        np.array([0.2, 0.3, 0.5]),
+        np.array([0.2, 0.5, 0.05]),
+    ),
 }
 
 

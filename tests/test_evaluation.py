@@ -537,6 +537,7 @@ def test_a_log_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -
             "asked of ips, snips, dr, not 'dm'",
         ),
         ([0.5, 0.5], {"interval": "sequence", "clip": 2}, "clip must be left out of the sequence"),
+        ([0.5, 0.5], {"weight_bound": 2}, "weight_bound must be left out of interval='normal'"),
         ([0.5, 0.5], {"estimator": "stabilised"}, "the log must have probabilities of all"),
         ([0.5, 0.5], {"interval": "bootstrap"}, "seed .the bootstrap draws at random. must be"),
         ([0.5, 0.5], {"alpha": 0.0}, "alpha must be a number from 1e-12 to 0.5"),

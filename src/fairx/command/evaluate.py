@@ -18,7 +18,7 @@ a file ARM,PROBABILITY (.csv) or {"ARM": PROBABILITY} (.json); or "fair:MERIT", 
 "fair:exponential:10": exposure in proportion to the merit exp(10 m) of each arm's mean reward m in the
 log. A merit is as for fairx audit. An interval that would miss the value more often than it says is withheld,
 and the reason is printed."""
-COLUMNS = ("arm", "reward", "propensity", "candidates", "probabilities", "context", "time")
+COLUMNS = ("arm", "reward", "propensity", "candidates", "probabilities", "context", "unit", "time")
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +40,22 @@ def fairness_words(found: Any) -> list[str]:
     """Return how fair the policy would be, in words, with what they suppose."""
     fair = found.fairness
     level = f"{100 * (1 - found.alpha):g} %, for all arms, at every look"
-    ends = f"{fair.regret_low:.6g} to {fair.regret_high:.6g}"
+    regret, floor, *ends = map(
+        _known, (fair.regret, fair.regret_floor, fair.regret_low, fair.regret_high)
+    )
     under, over, unclear = (fair.verdicts.count(kind) for kind in ("under", "over", "unclear"))
     told = f"{under} would get less than they earn, {over} more; {unclear} unclear"
     return [
-        f"fairness regret      {fair.regret:.6g}  ({level}: {ends}), from 0 to 2",
-        f"of a fair policy     {fair.regret_floor:.6g}  on average, as the means are estimated",
+        f"fairness regret      {regret}  ({level}: {' to '.join(ends)}), from 0 to 2",
+        f"of a fair policy     {floor}  on average, as the means are estimated",
         f"arms                 {told}: the log leaves it open",
         f"for the merit {fair.merit} of mean rewards that do not vary in time or with contexts",
     ]
+
+
+def _known(value: float | None, digits: str = ".6g") -> str:
+    """Return a number in words; where no arm has merit, nobody has a share."""
+    return "unknown" if value is None or math.isnan(value) else f"{value:{digits}}"
 
 
 def _table(found: Any) -> list[str]:
@@ -60,7 +68,8 @@ def _table(found: Any) -> list[str]:
         line = f"{found.names[arm]!s:<20} {found.exposures[arm]:.6f}"
         if rows is not None:
             row = rows[arm]
-            share = f"{row['fair_share']:.4f} ({row['fair_low']:.4f} to {row['fair_high']:.4f})"
+            share, *ends = (_known(row[f"fair_{name}"], ".4f") for name in ("share", "low", "high"))
+            share = f"{share} ({' to '.join(ends)})"
             line += f"  {share:<28} {row['verdict']}"
         lines.append(line)
     if len(found.names) > MOST:

@@ -10,7 +10,7 @@ from fairx.types import Vector
 
 from .fairness import fairness
 from .folds import apart, in_time
-from .gathering import Gathered, gathered
+from .gathering import Gathered, gathered, unsupported_rows
 from .logged import Source
 from .looking import Asked, interval_of
 from .models import Model, fitted
@@ -70,7 +70,8 @@ def evaluate(
         The share of the policy's probability that may be on arms the log cannot speak of. More is
         refused; up to that much of the range of rewards the estimate may be wrong by.
     clip
-        The largest weight; above, weights are cut, which is biased and reported.
+        The largest weight; above, weights are cut, which is biased and reported; the interval is wider
+        by as much.
     reward_range, weight_bound
         See `confidence_sequence`; "snips" and "dr" need the bound for a sequence.
     resamples
@@ -104,7 +105,7 @@ def evaluate(
     Traceback (most recent call last):
     ValueError: the policy must have support in the log, not 0.5 of its probability on new: ...
     """
-    _check(estimator, interval, clip)
+    _check(estimator, interval, clip, weight_bound)
     alpha, ends = chance_of_error(alpha, level), rules.interval("reward_range", reward_range)
     source: Source = log if hasattr(type(log), "pieces") else from_table(log)
     wanted = target(policy, source, state, draws, seed)
@@ -115,7 +116,10 @@ def evaluate(
     terms = _terms(estimator, source, model, found, weights, seed)
     found = found._replace(rows=found.rows._replace(predictions=None, values=None))  # frees them
     asked = Asked(estimator, interval, alpha, resamples, seed, ends, weight_bound)
-    low, high, withheld, looks = interval_of(asked, terms, found, weights, source.names)
+    lost = None
+    if interval == "sequence" and found.unsupported.any():
+        lost = unsupported_rows(source, wanted, found.rows.arms)
+    low, high, withheld, looks = interval_of(asked, terms, found, weights, source.names, lost)
     diagnostics = diagnosed(found, terms.denominators if estimator == "replay" else weights, clip)
     fair = None
     if merit is not None:
@@ -162,7 +166,7 @@ def _terms(
     return weighted[estimator](found.rows, weights)
 
 
-def _check(estimator: str, interval: str, clip: float | None) -> None:
+def _check(estimator: str, interval: str, clip: float | None, weight_bound: float | None) -> None:
     for name, value, choices in (
         ("estimator", estimator, ESTIMATORS),
         ("interval", interval, INTERVALS),
@@ -174,10 +178,15 @@ def _check(estimator: str, interval: str, clip: float | None) -> None:
             f"interval='sequence' must be asked of {', '.join(SEQUENCES)}, not {estimator!r}: the "
             "others are not averages of terms whose mean is the value at every decision"
         )
+    if weight_bound is not None and interval != "sequence":
+        raise ValueError(
+            f"weight_bound must be left out of interval={interval!r}, not {weight_bound!r}: only a "
+            "sequence needs it"
+        )
     if clip is not None and estimator in ("dm", "replay"):
         raise ValueError(f"clip must be left out of {estimator!r}, not {clip!r}: it has no weights")
-    if clip is not None and interval == "sequence" and estimator != "ips":
+    if clip is not None and interval == "sequence" and (estimator, weight_bound) != ("ips", None):
         raise ValueError(
             f"clip must be left out of the sequence of {estimator!r}, not {clip!r}: its weights "
-            "must be 1 on average; with 'ips' they may be clipped"
+            "must be 1 on average; with 'ips' and no weight_bound they may be clipped"
         )

@@ -76,6 +76,8 @@ def fairness(
     ends: Ends,
 ) -> Fairness:
     """Return how fair a policy would be, as far as the log tells."""
+    if isinstance(merit, type) or not hasattr(merit, "log"):
+        raise TypeError(f"merit must be a merit such as Exponential(4), not {merit!r}")
     means = arm_means(rows, exposures.size, alpha, ends)
     logs = np.array([_logs(merit, part) for part in (means.means, means.lows, means.highs)])
     drawn = _drawn(merit, means, ends)
@@ -115,13 +117,27 @@ def _offers(source: Source, wanted: Target) -> Iterator[tuple[Indices, Matrix, i
 def _shares(logs: Matrix, candidates: Indices) -> tuple[Matrix, Matrix, Matrix]:
     """Return fair probabilities, and the lowest and highest over the box: at its corners."""
     there = np.where(candidates < 0, -np.inf, logs[:, candidates])
-    merits = np.exp(there - there.max(axis=(0, 2), keepdims=True)[:, :, :1])
-    total = merits.sum(axis=2, keepdims=True)
-    middle, low, high = merits
-    with np.errstate(invalid="ignore"):  # all merits of a decision are 0: its shares are unknown
-        others = np.maximum(total[[2, 1]] - np.stack([high, low]), 0.0)
-        found = middle / total[0], low / (low + others[0]), high / (high + others[1])
+    middle, low, high = there
+    others = _others(there[[0, 2, 1]])
+    with np.errstate(invalid="ignore", over="ignore"):  # all merits are 0: shares are unknown
+        found = 1.0 / (1.0 + np.exp(others - np.stack([middle, low, high])))
     return tuple(np.where(candidates < 0, 0.0, part) for part in found)  # type: ignore[return-value]
+
+
+def _others(logs: Vector) -> Vector:
+    """Return the logarithm of the sum of all others; the largest is not taken from a sum that it is."""
+    largest = np.arange(logs.shape[-1]) == logs.argmax(axis=-1)[..., None]
+    smaller = np.where(largest, -np.inf, logs)
+    total = _log_sum(logs)
+    parts = np.exp(smaller - np.where(np.isfinite(total), total, 0.0))
+    return np.asarray(np.where(largest, _log_sum(smaller), total + np.log1p(-parts)))
+
+
+def _log_sum(logs: Vector) -> Vector:
+    top = logs.max(axis=-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):  # none at all
+        return np.asarray(top + np.log(np.exp(logs - top).sum(axis=-1, keepdims=True)))
 
 
 def _regrets(shares: Matrix, fair: Matrix, low: Matrix, high: Matrix) -> Matrix:

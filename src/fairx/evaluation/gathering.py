@@ -16,6 +16,10 @@ from .targets import Target, probabilities
 
 CERTAIN = 1 - 1e-12  # a propensity above this leaves nothing to the other candidates
 SAME = 1e-9  # propensities of an arm that differ by more are not the same
+UNLIKE = (
+    "decisions must be alike for estimator='stabilised', not with contexts, fewer candidates or a policy "
+    "that is another for each: those that are calm count more, whose value may differ: use 'dr'"
+)
 
 
 class Rows(NamedTuple):
@@ -40,16 +44,19 @@ class Gathered(NamedTuple):
     unsupported: Vector  # the part of it that the log cannot speak of
     asked: Matrix  # of the model, by the target
     changing: bool = False  # whether an arm's propensity changed, all else being alike
-    pooled: bool = False  # whether candidates are given
+    pooled: bool = False  # whether some arms are not always on offer
 
 
 def gathered(source: Source, wanted: Target, model: Model | None, estimator: str) -> Gathered:
     """Go through the log once."""
     kept: dict[str, npt.NDArray[Any]] = {}
     exposures, unsupported, shows, first = (np.zeros(len(source.names)) for _ in range(4))
-    questions, start, changing = np.zeros((1, 1)), 0, False
+    questions, start, changing, pooled = np.zeros((1, 1)), 0, False, False
     for piece in pieces(source, wanted, model):
         shares = probabilities(wanted, piece, start)
+        pooled = pooled or _pooled(piece)
+        if estimator == "stabilised" and (pooled or not wanted.same or piece.contexts is not None):
+            raise ValueError(UNLIKE)
         for name, column in _kept(piece, shares, model, start, estimator).items():
             if name not in kept:
                 kept[name] = np.empty(source.decisions, column.dtype)
@@ -62,7 +69,6 @@ def gathered(source: Source, wanted: Target, model: Model | None, estimator: str
             questions = questions + asked(piece, shares)
         start += len(piece.arms)
     unsupported = np.where(shows == 0, exposures, unsupported)
-    pooled = piece.candidates is not None
     return Gathered(
         Rows(**kept), exposures / start, unsupported / start, questions, changing, pooled
     )
@@ -125,9 +131,33 @@ def _unsupported(piece: Logged, shares: Matrix) -> Vector:
     return by_arm(piece, np.where(others & certain[:, None], shares, 0.0))
 
 
+def _pooled(piece: Logged) -> bool:
+    """Tell whether an arm is not on offer in some decision; candidates may also name them all."""
+    if piece.candidates is None:
+        return False
+    return piece.candidates.shape[1] < len(piece.names) or bool((piece.candidates < 0).any())
+
+
+def unsupported_rows(source: Source, wanted: Target, arms: Indices) -> Vector:
+    """Return the part of each decision's probability that the log cannot speak of."""
+    never = np.bincount(arms, minlength=len(source.names)) == 0
+    found, start = np.zeros(source.decisions), 0
+    for whole in source.pieces():
+        for piece in narrow(whole):
+            candidates, end = piece.all_candidates(), start + len(piece.arms)
+            lost = never[candidates] | (
+                (candidates != piece.arms[:, None]) & (piece.propensities > CERTAIN)[:, None]
+                if piece.probabilities is None
+                else piece.probabilities <= 0
+            )
+            found[start:end] = np.where(lost, probabilities(wanted, piece, start), 0.0).sum(axis=1)
+            start = end
+    return found
+
+
 def _changing(piece: Logged, first: Vector) -> bool:
     """Tell whether an arm's propensity is not its first one, which is noted, all else being alike."""
-    if piece.contexts is not None or piece.candidates is not None:
+    if piece.contexts is not None or _pooled(piece):
         return False
     arms, where = np.unique(piece.arms, return_index=True)
     first[arms] = np.where(first[arms] == 0, piece.propensities[where], first[arms])

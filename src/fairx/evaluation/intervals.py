@@ -64,7 +64,7 @@ def bootstrap(terms: Terms, alpha: float, resamples: int, seed: int | None) -> t
     units = [by_unit(terms.units, part) for part in (terms.numerators, terms.denominators)]
     number = units[0].size
     found: list[Vector] = []
-    left = rules.count("resamples", resamples, low=2)
+    left = rules.count("resamples", resamples, low=math.ceil(2 / alpha))  # one beyond either end
     while left:
         size = min(left, max(1, TOGETHER // number))
         drawn = rng.integers(number, size=(size, number), dtype=np.int32)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairx.types import Vector
 
 from . import intervals
@@ -39,10 +41,17 @@ class Found(NamedTuple):
 
 
 def interval_of(
-    asked: Asked, terms: Terms, found: Gathered, weights: Vector, names: Sequence[Any]
+    asked: Asked,
+    terms: Terms,
+    found: Gathered,
+    weights: Vector,
+    names: Sequence[Any],
+    lost: Vector | None = None,
 ) -> Found:
-    """Return the interval that was asked for, as far as the log allows one."""
-    lost = float(found.unsupported.sum())
+    """Return the interval that was asked for, as far as the log allows one.
+
+    `lost` is each decision's probability without support, where there is any: a sequence needs it.
+    """
     if asked.interval == "sequence":
         looks = _sequence(asked, terms, found, weights, lost)
         return Found(float(looks.lows[-1]), float(looks.highs[-1]), looks=looks)
@@ -54,13 +63,20 @@ def interval_of(
         ends = intervals.bootstrap(terms, asked.alpha, asked.resamples, asked.seed)
     else:
         ends = intervals.normal(terms, asked.alpha)
-    return Found(*widened(ends, lost, found.rows.rewards, asked.estimator))
+    lacking = float(found.unsupported.sum())
+    if weights.sum() < found.rows.weights.sum():  # clipping cut off some of what speaks of it
+        lacking = max(lacking, 1 - float(weights.mean()))
+    return Found(*widened(ends, lacking, found.rows.rewards, asked.estimator))
 
 
-def _sequence(asked: Asked, terms: Terms, found: Gathered, weights: Vector, lost: float) -> Looks:
+def _sequence(
+    asked: Asked, terms: Terms, found: Gathered, weights: Vector, lost: Vector | None
+) -> Looks:
+    """Return the sequence, wider by what was lost so far; that of ips without a bound is by itself."""
     rewards, bound = found.rows.rewards, asked.weight_bound
-    if asked.estimator == "ips":  # support that is missing makes it wider by itself
-        return confidence_sequence(weights, rewards, asked.alpha, asked.ends, bound)
+    if asked.estimator == "ips":
+        looks = confidence_sequence(weights, rewards, asked.alpha, asked.ends, bound)
+        return looks if bound is None else _wider(looks, lost, asked.ends)
     if bound is None:
         remedy = "the policy's largest probability divided by the smallest that the log's has"
         raise ValueError(
@@ -72,7 +88,13 @@ def _sequence(asked: Asked, terms: Terms, found: Gathered, weights: Vector, lost
     else:
         scaled_rewards(rewards, asked.ends, (None,))  # refuses rewards outside
         looks = doubly_robust_sequence(terms.numerators, weights, bound, asked.alpha, asked.ends)
-    low, high = asked.ends
-    reach = lost * (high - low)
+    return _wider(looks, lost, asked.ends)
+
+
+def _wider(looks: Looks, lost: Vector | None, ends: tuple[float, float]) -> Looks:
+    if lost is None:
+        return looks
+    low, high = ends
+    reach = (high - low) * np.cumsum(lost)[looks.decisions - 1] / looks.decisions
     lows, highs = (looks.lows - reach).clip(low, high), (looks.highs + reach).clip(low, high)
     return Looks(looks.decisions, lows, highs)

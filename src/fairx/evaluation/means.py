@@ -18,7 +18,7 @@ Ends = tuple[float, float]
 class Means(NamedTuple):
     """What a log says of each arm's mean reward; the ends hold for all arms, at every look."""
 
-    shows: Indices
+    shows: Indices  # of each unit, where there are units, one
     means: Vector  # of an arm never shown, that of all decisions
     lows: Vector
     highs: Vector
@@ -29,7 +29,8 @@ def arm_means(rows: Rows, arms: int, alpha: float, ends: Ends) -> Means:
     """Return the mean reward of each arm, with intervals that hold for all of them at every look.
 
     Each is an empirical-Bernstein confidence sequence (`confidence_sequence`) of the arm's rewards
-    in their order, about the mean of those before; they share alpha.
+    in their order, about the mean of those before; they share alpha. Of each unit an arm's first reward counts,
+    as others may be alike.
 
     Examples
     --------
@@ -38,6 +39,9 @@ def arm_means(rows: Rows, arms: int, alpha: float, ends: Ends) -> Means:
     array([0.667, 1.   ])
     """
     scaled = scaled_rewards(rows.rewards, ends, (None,))
+    if rows.units is not None:
+        first = np.sort(np.unique(rows.units * arms + rows.arms, return_index=True)[1])
+        rows, scaled = rows._replace(arms=rows.arms[first]), scaled[first]
     shows, sums, squares, spread = np.zeros((4, arms))
     for start in range(0, len(scaled), PIECE):
         _add(rows.arms[start : start + PIECE], scaled[start : start + PIECE], shows, sums, spread)

@@ -47,7 +47,7 @@ def confidence_sequence(
         What rewards are between, known beforehand.
     weight_bound
         What weights cannot exceed, known beforehand. It is not needed; it makes the upper end
-        better where rewards are rare.
+        better where rewards are rare, and supposes that the mean of a weight is 1.
     looks
         After how many decisions; without, about 200 of them, closer together at the start.
     level
@@ -62,7 +62,8 @@ def confidence_sequence(
     stays below 1/alpha for ever with probability 1 - alpha. The lower end is where it is reached;
     the upper end is the lower one of w (1 - r), whose mean is 1 less that of w r. As b does not
     change with time, the interval is for the average value so far even where the value drifts.
-    Weights that are too small (clipped, or without support) leave it valid: both ends move out.
+    Weights that are too small (clipped, or without support) leave it valid without a `weight_bound`: both
+    ends move out.
 
     Examples
     --------

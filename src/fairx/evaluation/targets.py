@@ -40,6 +40,9 @@ def target(policy: Any, source: Source, state: Any, draws: int, seed: int | None
         return Target(lambda piece, start: policy(_contexts(piece)))
     if hasattr(policy, "keys"):
         return constant(policy, source.names)
+    if policy is None or isinstance(policy, str) or np.ndim(policy) == 0:
+        rule = "probabilities, a mapping by name, a function of contexts or a policy of fairx"
+        raise TypeError(f"policy must be {rule}, not {policy!r}")
     if np.ndim(policy) == 1:
         return constant(by_name(np.asarray(policy), source.names), source.names)
     return _each(np.asarray(policy), source.decisions)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fairx.types import Indices, Vector
 
 from .gathering import Gathered
 from .intervals import by_unit, deviations
+from .logged import PIECE
 from .terms import Terms
 
 ENOUGH = 30  # rewards that must count; these three numbers are from benchmarks/hostile_logs.py
@@ -22,6 +24,7 @@ HEAVY = 2.5  # the tail index of rewards; at 2 they have no variance
 TAIL = 10  # rewards that tell a tail, at least
 SHIFT = 6.0  # standard deviations between the halves of a log, by chance once in a billion
 EXACT = 1e-12  # what adding up may lose
+HUGE = 1e30  # whose sixth power is still a number
 REMEDY = "the interval 'sequence' of ips needs no more than a range of rewards"
 
 
@@ -45,12 +48,19 @@ def reasons(
     else:
         parts /= largest
         squares = np.square(parts)
-        number = deciding(squares)
-        skewness = float(squares @ parts) / float(squares.sum()) ** 1.5  # of the estimate
-        if number < DEVIATIONS[interval] or skewness**2 > SKEWED[interval]:
+        powers = np.array([squares.sum(), squares @ parts, squares @ squares])
+        if uneven(powers, interval):
             said.append(
-                f"about {number:.0f} of {parts.size:,} rewards decide, far larger than the others or "
-                f"with far larger weights, mostly in one direction: {REMEDY}"
+                f"about {deciding(squares):.0f} of {parts.size:,} rewards decide, far larger than the "
+                f"others or with far larger weights, mostly in one direction: {REMEDY}"
+            )
+        elif (
+            one := uneven(powers[:, None, None] + one_more(terms, found, largest), interval)
+        ).any():
+            arm = names[int(np.argmax(one.any(axis=0)))]
+            said.append(
+                f"one more reward of arm {arm}, as low or as high as any, would decide: those there are "
+                f"are too few and too much alike to tell how they vary: {REMEDY}"
             )
         del squares
     del parts
@@ -64,6 +74,34 @@ def reasons(
             "which makes the means of its arms too low: use estimator dr, or stabilised"
         )
     return tuple(said)
+
+
+def uneven(powers: Vector, interval: str) -> npt.NDArray[np.bool_]:
+    """Tell whether few deviations decide, or one direction, by the sums of their powers 2, 3 and 4."""
+    second, third, fourth = powers
+    few = second**2 < DEVIATIONS[interval] * fourth
+    return np.asarray(few | (third**2 > SKEWED[interval] * second**3))
+
+
+def one_more(terms: Terms, found: Gathered, largest: float) -> Vector:
+    """Return what another reward of each arm would add to the powers of deviations, beside the largest.
+
+    It is as low, or as high, as any in the log. An arm that was shown 40 times and brought nothing may
+    bring something in 1 of 20: no deviation tells of it.
+    """
+    rows, arms = found.rows, len(found.exposures)
+    sums, estimate = np.zeros((2, 2, arms)), terms.estimate()
+    ends = float(rows.rewards.min()), float(rows.rewards.max())
+    for start in range(0, len(rows.arms), PIECE):
+        some = slice(start, start + PIECE)
+        known = terms.numerators[some] - estimate * terms.denominators[some]
+        for side, end in enumerate(ends):
+            other = known + terms.coefficients[some] * (end - rows.rewards[some])
+            other = np.clip(other / largest, -HUGE, HUGE)
+            sums[0, side] += np.bincount(rows.arms[some], other, arms)
+            sums[1, side] += np.bincount(rows.arms[some], other * other, arms)
+    second = sums[1] / np.maximum(np.bincount(rows.arms, minlength=arms), 1)
+    return np.stack([second, np.sign(sums[0]) * second**1.5, second**2])
 
 
 def squared(values: Vector) -> Vector:
