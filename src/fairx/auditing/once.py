@@ -42,6 +42,10 @@ def declared(look: str, correction: str, by: str | None) -> Look:
         raise rules.InvalidValue(
             "correction", f"be one of {', '.join(CORRECTIONS)}, not {correction!r}"
         )
+    if look == "always" and correction != CORRECTIONS[0]:
+        raise rules.InvalidValue(
+            "correction", f"be {CORRECTIONS[0]!r}, not {correction!r}: others need look='once'"
+        )
     if look == "once" and by is not None:
         raise rules.InvalidValue("look", "be 'always' where the box has strata")
     return Look(look == "once", correction)
