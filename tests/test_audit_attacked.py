@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairx import Exponential
+from fairx import Exponential, Logistic
 from fairx.auditing import audit, changes
 from fairx.auditing.page import write_audit
 from fairx.auditing.speaking import OF_THE_BOX
@@ -137,3 +137,16 @@ def test_ranges_of_benjamini_and_hochberg_are_not_said_to_hold_together(tmp_path
     assert "for all arms together" not in page
     with pytest.raises(ValueError, match="correction must be 'bonferroni', not 'bh', where two"):
         changes(found, found)
+
+
+def test_one_look_does_not_take_a_few_rewards_that_are_alike_for_certain() -> None:
+    """The second arm has some 40 rewards, mostly all 0: 16 of 40 such fair logs were accused."""
+    merit, accused = Logistic(8, 0.5), 0
+    means = np.tile([0.95, 0.02], (2000, 1))
+    chances = softmax(np.tile([merit.log(0.95), merit.log(0.02)], (2000, 1)))
+    for seed in range(10):
+        table = played(chances, means, np.random.default_rng(seed))
+        found = audit(table, merit, look="once")
+        assert found.judged_by == "box"
+        accused += found.lines[0].verdict in ("under", "over")
+    assert accused == 0

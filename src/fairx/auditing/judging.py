@@ -13,8 +13,8 @@ from fairx.types import Indices
 
 from .asking import Asked, asked, returning_of
 from .lines import NO_GROUP, grouped, lines, sensitivity
-from .merits import Merits, described, estimated
-from .once import COVERS, Look
+from .merits import Merits, described, errors_of, estimated
+from .once import COVERS, ENOUGH, Look
 from .once import boxed as boxed_once
 from .prepared import Prepared
 from .regret import Noise, noise, regret
@@ -86,7 +86,9 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
         said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range, look)
     arms = described(sums, merit, merits, group_of)
     if look.once:
-        found = boxed_once(found, arms, int(sums.pools.decisions.sum()), alpha, look)
+        most = (reward_range[1] - reward_range[0]) ** 2 / 4
+        errors = errors_of(sums, merit, merits, ENOUGH, most)
+        found = boxed_once(found, arms, errors, int(sums.pools.decisions.sum()), alpha, look)
     rows = Asked(log, tables.rows(sums.problems), "numbered", sums.arms, sums.start, sums.stop)
     vary = asked(rows, alpha, reward_range) if by is None and said.by == BOX else []
     judged_lines, judged_groups = (
