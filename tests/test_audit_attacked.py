@@ -150,3 +150,19 @@ def test_one_look_does_not_take_a_few_rewards_that_are_alike_for_certain() -> No
         assert found.judged_by == "box"
         accused += found.lines[0].verdict in ("under", "over")
     assert accused == 0
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_floor_under_steep_merits_does_not_make_a_fair_system_unfair(alone: bool) -> None:
+    """exp(-38) beside a floor of 0.1 is lost to rounding: all such logs were accused."""
+    rng, means = np.random.default_rng(1), np.tile([0.02, 0.3, 0.6, 0.97], (4000, 1))
+    table = played(0.1 + 0.6 * softmax(40 * means), means, rng)
+    if alone:
+        chosen = [
+            one[int(arm[-1])] for arm, one in zip(table["arm"], table["probabilities"], strict=True)
+        ]
+        table = table.drop(columns="probabilities").assign(propensity=chosen)
+    found = audit(table, Exponential(40), floor=0.1)
+    assert {line.verdict for line in found.lines} <= {"fair", "unclear"}
+    assert found.judged_by == "box"
+    assert audit(table, Exponential(20), floor=0.1).judged_by.startswith("pseudo-rewards")

@@ -11,7 +11,7 @@ from fairx.types import Indices
 
 from .beside import Trial, besides, courses, once, trial
 from .decisions import Judge, looks, weak_looks
-from .implied import family
+from .families import family
 from .once import Look
 from .prepared import Prepared
 from .result import Beside, Course, Line
