@@ -16,6 +16,7 @@ from fairx.auditing.speaking import OF_THE_BOX
 from fairx.auditing.tables import text
 from fairx.auditing.words import lead
 from fairx.command.main import parser
+from fairx.logs import read
 from fairx.types import Matrix
 
 
@@ -166,3 +167,28 @@ def test_a_floor_under_steep_merits_does_not_make_a_fair_system_unfair(alone: bo
     assert {line.verdict for line in found.lines} <= {"fair", "unclear"}
     assert found.judged_by == "box"
     assert audit(table, Exponential(20), floor=0.1).judged_by.startswith("pseudo-rewards")
+
+
+def test_problems_of_text_are_written_before_anything_was_read(tmp_path: Path) -> None:
+    """It ended in a traceback: DuckDB has no table of rejected lines before it reads the first."""
+    path = tmp_path / "log.csv"
+    path.write_text("arm,reward\na,1\nb,zz\nc,1,2\n", "utf-8")
+    assert read(path).write_problems(tmp_path / "problems.csv") == 2
+    written = (tmp_path / "problems.csv").read_text("utf-8").splitlines()
+    assert [line.split(",")[1] for line in written] == ["line", "3", "4"]
+
+
+@pytest.mark.parametrize("memory", ["lots", "", "1XB"])
+def test_wrong_memory_is_refused(memory: str) -> None:
+    with pytest.raises(ValueError, match=f"memory must be like 1GB, not '{memory}'"):
+        read(pd.DataFrame({"arm": ["a"], "reward": [1.0]}), memory=memory)
+
+
+def test_a_list_that_is_missing_everywhere_is_missing(tmp_path: Path) -> None:
+    """Pandas gives such a column no type: it was refused as no list, also in a file without rows."""
+    table = pd.DataFrame({"arm": ["a", "b"], "reward": [1.0, 0.0], "context": [None, None]})
+    table.to_parquet(tmp_path / "log.parquet")
+    assert audit(tmp_path / "log.parquet", Exponential(1)).decisions == 2
+    table.assign(candidates=None)[:0].astype(object).to_parquet(tmp_path / "log.parquet")
+    with pytest.raises(ValueError, match=r"the log must have a valid row, but .* has none"):
+        audit(tmp_path / "log.parquet", Exponential(1))
