@@ -192,3 +192,10 @@ def test_a_list_that_is_missing_everywhere_is_missing(tmp_path: Path) -> None:
     table.assign(candidates=None)[:0].astype(object).to_parquet(tmp_path / "log.parquet")
     with pytest.raises(ValueError, match=r"the log must have a valid row, but .* has none"):
         audit(tmp_path / "log.parquet", Exponential(1))
+
+
+def test_a_log_of_one_row_could_have_shown_next_to_nothing() -> None:
+    table = played(np.array([[0.6, 0.3, 0.1]]), np.full((1, 3), 0.5), np.random.default_rng(1))
+    assert lead(audit(table, Exponential(4))).endswith(
+        "could at most have shown it of one that got next to nothing."
+    )

@@ -110,10 +110,13 @@ def _nothing(audit: Audit) -> str:
     clear = (
         f" {fair:,} of {len(below):,} arms are fair, within {audit.tolerance:.0%}." if fair else ""
     )
-    could = f"below {_percent(middle)} of what it earns" if middle > 0.005 else "that got nothing"
-    return (
+    nobody = (
         f"No arm is shown to have had too little or too much.{clear} Of half of the arms, this log "
-        f"could have shown it of one {could}, and of no milder case."
+    )
+    if middle < 0.005:
+        return nobody + "could at most have shown it of one that got next to nothing."
+    return nobody + (
+        f"could have shown it of one below {_percent(middle)} of what it earns, and of no milder case."
     )
 
 
