@@ -36,7 +36,8 @@ from fairx.auditing.beside import Trial, besides, trial
 from fairx.auditing.beside import once as at_once
 from fairx.auditing.chosen import Shown, nothing_shown
 from fairx.auditing.decisions import Look, part
-from fairx.auditing.implied import Decisions, Family, family
+from fairx.auditing.families import Family, family
+from fairx.auditing.implied import Decisions
 from fairx.auditing.lines import lines
 from fairx.auditing.merits import estimated
 from fairx.auditing.once import Look as Declared

@@ -18,7 +18,7 @@ from fairx.auditing.always_valid import always_valid
 from fairx.auditing.beside import besides, once, trial
 from fairx.auditing.chosen import Shown, nothing_shown
 from fairx.auditing.decisions import part
-from fairx.auditing.implied import Family
+from fairx.auditing.families import Family
 from fairx.auditing.once import Look
 from fairx.auditing.page import write_audit
 from fairx.auditing.shares import Pools

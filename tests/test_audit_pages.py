@@ -17,7 +17,7 @@ from fairx import Affine, Exponential, Power, fair_exposure
 from fairx.auditing import audit
 from fairx.auditing.beside import Trial, besides
 from fairx.auditing.decisions import Look
-from fairx.auditing.implied import family
+from fairx.auditing.families import family
 from fairx.auditing.slates import audit_slates
 from fairx.auditing.slates.pages import Slates, blocks
 from fairx.auditing.slates.pseudo import grouped, told_by, values_of

@@ -135,6 +135,11 @@ def _audited(
     question.check(found, (late < math.inf, len(arms)))
     if "place" in found.columns:
         return _of_slates(found, question, floor, feedback)
+    if feedback != "each":
+        raise ValueError(
+            f"feedback must be 'each', not {feedback!r}, for a log without places: "
+            "there each decision shows one arm"
+        )
     if len(arms) and "candidates" in found.columns:
         raise ValueError(
             "arms must not be given where the log has candidates: it says who was on offer"
@@ -143,7 +148,7 @@ def _audited(
         tables = prepared(found, float(late), stratum(found, question.by), arms)
         sums = log_sums(tables)
     low, high = question.reward_range
-    if sums.least < low or sums.most > high:
+    if not question.rated and (sums.least < low or sums.most > high):
         worst = sums.least if sums.least < low else sums.most
         raise rules.InvalidValue(
             "rewards",

@@ -12,7 +12,8 @@ import numpy as np
 from fairx.types import Indices, Vector
 
 from .chosen import Shown, nothing_shown
-from .implied import Decisions, Family
+from .families import Family
+from .implied import Decisions
 from .prepared import Prepared
 from .shares import Pools, summed
 from .wealth import nothing

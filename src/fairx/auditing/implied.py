@@ -8,38 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx.logs.problems import EACH
-from fairx.merit import Affine, Exponential, Merit, Power
 from fairx.types import Indices, Vector
 
+from .families import LEAST, Family
 from .shares import summed
-
-LEAST = 1e-12  # of the rest that merit shares out, for an arm that has no more than its floor
-
-
-class Family(NamedTuple):
-    """A merit that leaves one number unknown when it is inverted, for rewards from 0 to 1.
-
-    It is exp(steepness mean) where the steepness is not 0, else (mean + offset)**exponent;
-    `floor` is what each arm has of every decision before merit shares out the rest.
-    """
-
-    steepness: float
-    offset: float
-    exponent: float
-    floor: float
-
-    @property
-    def spread(self) -> float:
-        """How many times the merit of mean 0 that of mean 1 is."""
-        if self.steepness:
-            return float(np.exp(min(self.steepness, 700.0)))
-        return float((1 + 1 / self.offset) ** self.exponent) if self.offset > 0 else np.inf
-
-    def inverted(self, parts: Vector) -> tuple[Vector, Vector]:
-        """Return directions d and starts k: arms with these parts have means k + q d, for one q."""
-        if self.steepness:
-            return np.ones(parts.size), np.log(parts) / self.steepness
-        return parts ** (1 / self.exponent), np.full(parts.size, -self.offset)
 
 
 class Decisions(NamedTuple):
@@ -90,27 +62,6 @@ class PseudoRewards(NamedTuple):
         row = self.entries.row
         value = (rewards - self.implied)[row] * self.slope
         return value, self.counter + rewards[row] * self.beside
-
-
-def family(merit: Merit, reward_range: tuple[float, float], floor: float) -> Family | None:
-    """Return what pseudo-rewards need of a merit, or None where they cannot speak.
-
-    Examples
-    --------
-    >>> family(Exponential(4), (0.0, 2.0), 0.0)
-    Family(steepness=8.0, offset=0.0, exponent=1.0, floor=0.0)
-    >>> family(Affine(2, 1), (0.0, 1.0), 0.0)
-    Family(steepness=0.0, offset=0.5, exponent=1.0, floor=0.0)
-    """
-    low, high = reward_range
-    if type(merit) is Exponential:
-        steepness = merit.steepness * (high - low)
-        return Family(steepness, 0.0, 1.0, floor) if steepness else None
-    if type(merit) is Affine and merit.slope:
-        return Family(0.0, (merit.intercept / merit.slope + low) / (high - low), 1.0, floor)
-    if type(merit) is Power and merit.exponent:
-        return Family(0.0, (merit.offset + low) / (high - low), float(merit.exponent), floor)
-    return None
 
 
 def pseudo_rewards(

@@ -13,18 +13,18 @@ from fairx.types import Indices
 
 from .asking import Asked, asked, returning_of
 from .lines import NO_GROUP, grouped, lines, sensitivity
-from .merits import Merits, described, estimated
-from .once import COVERS, Look
+from .merits import Merits, described, errors_of, estimated
+from .once import COVERS, ENOUGH, Look
 from .once import boxed as boxed_once
 from .prepared import Prepared
 from .regret import Noise, noise, regret
 from .result import Audit, Line, Sensitivity
 from .sample_ratio import sample_ratio
 from .shares import gini
-from .speaking import BOX, CONDITIONS, RATINGS, Spoken, decided, spoken
+from .speaking import BOX, RATINGS, Spoken, conditions, decided, spoken
 from .strata import stratified
 from .sums import LogSums
-from .words import notes
+from .words import notes, turned_notes
 
 if TYPE_CHECKING:
     from .ratings import Ratings
@@ -42,10 +42,14 @@ class Question(NamedTuple):
     look: Look
     ratings: Ratings | None = None
 
+    @property
+    def rated(self) -> bool:
+        """Whether ratings were given by name, so that rewards are not looked at."""
+        return self.ratings is not None and isinstance(self.ratings.given, Mapping)
+
     def check(self, log: Log, others: tuple[Any, ...]) -> None:
         """Refuse what a log does not have, or what is not built for it."""
-        named = self.ratings is not None and isinstance(self.ratings.given, Mapping)
-        if "reward" not in log.columns and not named:
+        if "reward" not in log.columns and not self.rated:
             raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
         more = self.by is not None or self.look.once
         if "place" in log.columns and (more or self.ratings is not None or any(others)):
@@ -82,9 +86,15 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
         said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range, look)
     arms = described(sums, merit, merits, group_of)
     if look.once:
-        found = boxed_once(found, arms, int(sums.pools.decisions.sum()), alpha, look)
+        most = (reward_range[1] - reward_range[0]) ** 2 / 4
+        errors = errors_of(sums, merit, merits, ENOUGH, most)
+        found = boxed_once(found, arms, errors, int(sums.pools.decisions.sum()), alpha, look)
     rows = Asked(log, tables.rows(sums.problems), "numbered", sums.arms, sums.start, sums.stop)
     vary = asked(rows, alpha, reward_range) if by is None and said.by == BOX else []
+    judged_lines, judged_groups = (
+        ratings.judged(some, tolerance) if ratings else decided(some, besides, said, tolerance)
+        for some, besides in ((found, said.arms), (of_groups, said.groups))
+    )
     return Audit(
         source=log.source,
         merit=repr(merit),
@@ -98,22 +108,22 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
         problems=sums.problems,
         notes=(
             *vary,
+            *turned_notes(judged_lines),
             *(ratings.notes(sums) if ratings else returning_of(log)),
             *notes(log, sums, group_of.count(NO_GROUP), tables.arrived),
         ),
         by=by,
         judged_by=said.by,
         look=look.words,
-        conditions=(*CONDITIONS[said.by], *(COVERS if look.once else ())),
+        conditions=(
+            *conditions((*judged_lines, *judged_groups), said.by),
+            *(COVERS if look.once else ()),
+        ),
         impossible=said.impossible,
-        lines=ratings.judged(found, tolerance)
-        if ratings
-        else decided(found, said.arms, said, tolerance),
+        lines=judged_lines,
         arms=arms,
         beside=said.arms,
-        groups=ratings.judged(of_groups, tolerance)
-        if ratings
-        else decided(of_groups, said.groups, said, tolerance),
+        groups=judged_groups,
         groups_beside=said.groups,
         courses=said.courses,
         fairness_regret_per_decision=regrets.value,

@@ -138,13 +138,24 @@ def _delta(
     sums: LogSums, merit: Merit, merits: Merits
 ) -> tuple[list[float | None], list[float | None]]:
     """Return the ends of 95 % intervals of the fair shares: one arm, one look."""
-    counts = np.maximum(sums.rewards, 1)
-    variances = np.maximum(sums.squares / counts - merits.means**2, 0.0) / counts
-    variances = np.where(sums.rewards > 0, variances, np.inf)
-    slopes = np.array([merit.log_slope(mean) for mean in merits.means.tolist()])
-    half = NORMAL * share_errors(sums.pools, merits.logs, slopes, variances)
+    half = NORMAL * errors_of(sums, merit, merits)
     fair = fair_shares(sums.pools, merits.logs)
     return _finite(fair - half), _finite(fair + half)
+
+
+def errors_of(
+    sums: LogSums, merit: Merit, merits: Merits, enough: float = 0.0, most: float = 0.0
+) -> Vector:
+    """Return the standard errors of the fair shares by the delta method.
+
+    Means of fewer than `enough` rewards vary by `most`: few that happen to be alike say little.
+    """
+    counts = np.maximum(sums.rewards, 1)
+    variances = np.maximum(sums.squares / counts - merits.means**2, 0.0)
+    variances = np.where(counts < enough, most, variances) / counts
+    variances = np.where(sums.rewards > 0, variances, np.inf)
+    slopes = np.array([merit.log_slope(mean) for mean in merits.means.tolist()])
+    return share_errors(sums.pools, merits.logs, slopes, variances)
 
 
 def _finite(values: Vector) -> list[float | None]:

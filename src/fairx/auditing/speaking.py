@@ -11,7 +11,7 @@ from fairx.types import Indices
 
 from .beside import Trial, besides, courses, once, trial
 from .decisions import Judge, looks, weak_looks
-from .implied import family
+from .families import family
 from .once import Look
 from .prepared import Prepared
 from .result import Beside, Course, Line
@@ -21,6 +21,8 @@ from .wealth import Evidence
 PSEUDO_REWARDS, BOX = "pseudo-rewards", "box"
 WEAKLY = "pseudo-rewards of the arms shown"
 RATINGS = "ratings"
+STEADY = "The mean reward of each arm does not vary: not with time, not with the context."
+OF_THE_BOX = f"For arms that the box judged: {STEADY}"
 CERTAIN = 0.5  # of decisions that cannot be fair: beyond, the box speaks too
 CONDITIONS = {
     PSEUDO_REWARDS: (
@@ -38,7 +40,7 @@ CONDITIONS = {
     ),
     RATINGS: ("An arm earns its exposure by its rating, which is known and does not vary.",),
     BOX: (
-        "The mean reward of each arm does not vary: not with time, not with the context.",
+        STEADY,
         "No reward is missing because of what it is.",
         "Rewards of one user who returns are no more alike than those of two users.",
     ),
@@ -107,14 +109,32 @@ def decided(
     """Return the lines with their verdicts: the box accuses only what pseudo-rewards cannot see.
 
     A fair log has no decision that cannot be fair, nor an arm without a chance: the box accuses
-    nobody there, so that both together err no more often than one.
+    nobody there, so that both together err no more often than one. An arm that had a chance, and of
+    whose decisions no reward came, is told by neither: the means of others may have been others.
     """
     return tuple(
         _by_pseudo_rewards(line, one, found.by, tolerance)
-        if one is not None and one.seen and (one.accused != "unclear" or not found.certain)
+        if one is not None and (one.seen or _blind(line)) and _speaks(one, found)
         else _by_box(line, tolerance)
         for line, one in zip(lines, besides or [None] * len(lines), strict=True)
     )
+
+
+def conditions(lines: tuple[Line, ...], by: str) -> tuple[str, ...]:
+    """Return what the verdicts need: that of the box too, where it judged an arm."""
+    boxed = by not in (BOX, RATINGS) and any(
+        line.judged_by == BOX and line.fair_low < line.fair_high for line in lines
+    )
+    return (*CONDITIONS[by], *((OF_THE_BOX,) if boxed else ()))
+
+
+def _speaks(one: Beside, found: Spoken) -> bool:
+    return one.accused != "unclear" or not found.certain
+
+
+def _blind(line: Line) -> bool:
+    """Tell an arm that had a chance, where its share depends on what means were."""
+    return line.exposure > 0 and line.fair_low < line.fair_high
 
 
 def _by_pseudo_rewards(line: Line, one: Beside, by: str, tolerance: float) -> Line:

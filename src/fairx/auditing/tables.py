@@ -91,8 +91,9 @@ def guarantee(audit: Audit) -> str:
 
 def text(audit: Audit, most: int = 20) -> str:
     """Return the table that the command prints: the arms farthest from their fair share."""
-    head = ("arm", "shows", "exposure", "fair share", "always-valid", "ratio", "verdict")
-    chosen = sorted(audit.lines, key=lambda line: -abs(line.difference))[:most]
+    head = ("arm", "shows", "exposure", "fair share", "always-valid", "ratio", "beside", "verdict")
+    known = zip(audit.lines, audit.beside or [None] * len(audit.lines), strict=True)
+    chosen = sorted(known, key=lambda pair: -abs(pair[0].difference))[:most]
     cells = [
         (
             str(line.arm)[:40],
@@ -101,9 +102,10 @@ def text(audit: Audit, most: int = 20) -> str:
             f"{line.fair_share:.4f}",
             f"{line.fair_low:.4f} to {line.fair_high:.4f}",
             f"{line.ratio:.2f}",
+            "-" if one is None or one.beside is None else f"{one.beside:.2f}",
             line.verdict,
         )
-        for line in chosen
+        for line, one in chosen
     ]
     left = len(audit.lines) - len(chosen)
     more = f"\n... and {left:,} arms more" if left else ""
@@ -115,7 +117,7 @@ def _aligned(table: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
     lines = (
         "  ".join(
-            cell.ljust(width) if i in (0, 6) else cell.rjust(width)
+            cell.ljust(width) if i in (0, 7) else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         for row in table

@@ -7,7 +7,7 @@ import math
 from fairx.logs import Log
 
 from .result import Audit, Beside, Line
-from .speaking import RATINGS
+from .speaking import BOX, RATINGS
 from .sums import LogSums
 
 ALIKE = "if the others were treated alike"
@@ -32,6 +32,11 @@ MISSING = (
     "they are, merit is biased."
 )
 UNREWARDED = "Their mean may be anything that is possible; where one number is needed it is that of all arms."
+TURNED = (
+    "{number:,} arms are accused beside the others of the contrary of what their mean rewards say "
+    "({arm} is {verdict}, with {ratio:.2f} times the share that its mean reward earns): others are "
+    "farther from fair, or means vary. Then nothing is said of its share."
+)
 NO_TIME = "The log has no times: nothing can be shown over time."
 
 
@@ -45,7 +50,7 @@ def lead(audit: Audit) -> str:
     ]
     if not accused:
         return _nothing(audit)
-    line, one = max(accused, key=lambda pair: _strength(*pair))
+    line, one = max(accused, key=lambda pair: (not turned(pair[0]), _strength(*pair)))
     more = len(accused) - 1
     others = f" {more:,} arms more are accused." if more > 1 else ""
     others = " One arm more is accused." if more == 1 else others
@@ -58,11 +63,31 @@ def _by_pseudo_rewards(line: Line, one: Beside, audit: Audit) -> str:
     sure = f"{100 * (1 - audit.alpha):g} % {audit.look}"
     ends = f"{_number(one.beside_low)} to {_number(one.beside_high)}"
     beside = f"eside the others, it was shown {_times(one.beside)} as often as its rewards earn"
-    if one.of_share is None or one.of_share_high is None or one.of_share_low is None:
+    if (
+        turned(line)
+        or one.of_share is None
+        or one.of_share_high is None
+        or one.of_share_low is None
+    ):
         return f"{line.arm}: b{beside} ({ends}, {sure})."
     low, high = _percent(one.of_share_low), _percent(one.of_share_high)
     share = f"{line.arm} got {_percent(one.of_share)} of its share, between {low} and {high}"
     return f"{share}, {ALIKE}. B{beside} ({ends}, {sure})."
+
+
+def turned(line: Line) -> bool:
+    """Tell an arm whose average exposure points the other way than its verdict."""
+    contrary = {"under": line.ratio > 1, "over": line.ratio < 1}
+    return line.judged_by != BOX and contrary.get(line.verdict, False)
+
+
+def turned_notes(lines: tuple[Line, ...]) -> list[str]:
+    """Say which verdicts would surprise whoever compares exposure with the fair share."""
+    found = [line for line in lines if turned(line)]
+    if not found:
+        return []
+    worst = max(found, key=lambda line: abs(math.log(line.ratio)) if line.ratio else math.inf)
+    return [TURNED.format(number=len(found), **worst._asdict())]
 
 
 def _by_box(line: Line) -> str:
@@ -85,10 +110,13 @@ def _nothing(audit: Audit) -> str:
     clear = (
         f" {fair:,} of {len(below):,} arms are fair, within {audit.tolerance:.0%}." if fair else ""
     )
-    could = f"below {_percent(middle)} of what it earns" if middle > 0.005 else "that got nothing"
-    return (
+    nobody = (
         f"No arm is shown to have had too little or too much.{clear} Of half of the arms, this log "
-        f"could have shown it of one {could}, and of no milder case."
+    )
+    if middle < 0.005:
+        return nobody + "could at most have shown it of one that got next to nothing."
+    return nobody + (
+        f"could have shown it of one below {_percent(middle)} of what it earns, and of no milder case."
     )
 
 

@@ -164,6 +164,8 @@ def _read(path: str, options: argparse.Namespace) -> Log:
     )
     for note in found.origin.notes:
         print(f"note: {note}")
+    if options.late < math.inf and not {"time", "reward_time"} <= found.columns.keys():
+        raise ValueError("--late must be left out where the log lacks time or reward_time")
     if options.problems is not None and path == options.log:
         print(f"problems: {found.write_problems(options.problems):,} rows in {options.problems}")
     return found

@@ -48,7 +48,7 @@ def refuse(log: Log) -> None:
 def write_problems(log: Log, path: str | os.PathLike[str]) -> int:
     """Write the rows with problems, and return how many there are."""
     count = 0
-    log.unreadable()  # refuses what cannot be told by lines
+    log.problems()  # reads all lines, and refuses what cannot be told by them
     with replaced(Path(path)) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
         table = csv.writer(text, lineterminator="\n")

@@ -111,7 +111,7 @@ def _time(name: str, kind: str) -> str:
 
 def _listed(name: str, wanted: str, kind: str) -> str:
     """Return a list: of a list, of a JSON array as text, or of text with | ; , or spaces between."""
-    if kind.endswith("]"):
+    if kind.endswith("]") or kind == '"NULL"':  # pandas writes that where nothing is there
         return f"TRY_CAST({name} AS {wanted})"
     if kind not in TEXT:
         raise ValueError(f"column {name} must hold lists, not {kind}")

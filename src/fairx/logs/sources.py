@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fairx import rules
+
 from . import heads
 
 FORMATS = {
@@ -56,7 +58,10 @@ def connect(memory: str, threads: int | None) -> Any:
     }
     if threads is not None:
         settings["threads"] = threads
-    connection = duckdb.connect(config=settings)
+    try:
+        connection = duckdb.connect(config=settings)
+    except (duckdb.ParserException, duckdb.InvalidInputException) as error:
+        raise rules.InvalidValue("memory", f"be like 1GB, not {memory!r}") from error
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 

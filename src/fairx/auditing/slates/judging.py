@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.auditing.implied import family
+from fairx.auditing.families import family
 from fairx.auditing.lines import grouped
 from fairx.auditing.merits import Merits, estimated
 from fairx.auditing.result import Line

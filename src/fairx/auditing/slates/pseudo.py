@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fairx.auditing.implied import LEAST, Family, guessed, impossible
+from fairx.auditing.families import LEAST, Family
+from fairx.auditing.implied import guessed, impossible
 from fairx.auditing.shares import summed
 from fairx.types import Indices, Vector
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx.auditing.decisions import LOOKS, Batch, Look, floats, kept_looks
-from fairx.auditing.implied import Family
+from fairx.auditing.families import Family
 from fairx.auditing.shares import summed
 from fairx.auditing.wealth import HALF, Evidence, Sums
 from fairx.logs import Log

@@ -6,7 +6,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.auditing.beside import Trial, besides, courses
-from fairx.auditing.implied import Family
+from fairx.auditing.families import Family
 from fairx.auditing.result import Beside
 from fairx.auditing.shares import summed
 from fairx.auditing.speaking import BOX, CERTAIN, PSEUDO_REWARDS, Spoken
