@@ -192,10 +192,13 @@ def test_a_large_body_is_refused_in_words(running: Server) -> None:
     assert answer.json()["error"]["code"] == "too_large"
 
 
-def _restarting(found: Server, times: int) -> threading.Thread:
+def _restarting(found: Server, times: int, made: list[Any]) -> threading.Thread:
+    """Kill the server whenever some more decisions were made, and start it again."""
+
     def run() -> None:
-        for _ in range(times):
-            time.sleep(0.4)
+        for done in range(times):
+            while len(made) <= 5 * (done + 1):
+                time.sleep(0.02)
             found.kill()
             found.start()
 
@@ -213,8 +216,8 @@ def test_retries_outlast_crashes_and_nothing_is_done_twice(tmp_path: Path) -> No
     ):
         shop = client.experiment("shop")
         shop.create(["a", "b"], POLICY, reward_window_s=3600)
-        crashes = _restarting(found, times=3)
         made: list[Any] = []
+        crashes = _restarting(found, 3, made)
         while crashes.is_alive():
             choice = shop.decide(str(len(made)))
             assert shop.reward(choice.decision, 0.25).status in ("accepted", "duplicate")
@@ -236,8 +239,8 @@ def test_asynchronous_retries_outlast_a_crash(tmp_path: Path) -> None:
         async with AsyncClient(url, retries=30, timeout=20) as client:
             shop = client.experiment("shop")
             await shop.create(["a", "b"], POLICY)
-            crashes = _restarting(found, times=2)
             made: list[Any] = []
+            crashes = _restarting(found, 2, made)
             while crashes.is_alive():
                 keys = range(len(made), len(made) + 8)
                 made += await asyncio.gather(*(shop.decide(str(key)) for key in keys))
