@@ -141,7 +141,9 @@ def guessed(
     low = np.maximum.reduceat(np.where(there, -ends / directions, -np.inf), starts)
     high = np.minimum.reduceat(np.where(there, (1 - ends) / directions, np.inf), starts)
     guess = (level - np.add.reduceat(chances * ends, starts)) / total
-    return np.where(low > high, 0.5 * (low + high), np.clip(guess, low, high))
+    with np.errstate(invalid="ignore"):  # -inf + inf, of decisions in which no arm has anything
+        middle = 0.5 * (low + high)
+    return np.where(low > high, middle, np.clip(guess, low, high))
 
 
 def impossible(chances: Vector, starts: Indices, merit: Family) -> npt.NDArray[np.bool_]:

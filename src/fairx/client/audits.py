@@ -146,6 +146,9 @@ class Audit(Struct, frozen=True):
     gini_fair_share: Number
     sample_ratio: SampleRatio
     sensitivity: tuple[Sensitivity, ...]
+    columns: dict[str, str]
+    start: Number
+    stop: Number
     snapshot: int
 
 
@@ -169,6 +172,10 @@ class SlateLine(Struct, frozen=True):
     fair_high: Number
     verdict: str
     offered: int
+    judged_by: str
+    box: str
+    shown_below: Number
+    shown_above: Number
 
 
 class SlateAudit(Struct, frozen=True):
@@ -192,4 +199,10 @@ class SlateAudit(Struct, frozen=True):
     gini_exposure: Number
     gini_fair_share: Number
     mismatched: tuple[str, ...]
+    judged_by: str
+    conditions: tuple[str, ...]
+    impossible: int | None
+    beside: tuple[Beside, ...]  # in the order of the lines, or none
+    groups_beside: tuple[Beside, ...]
+    courses: tuple[Course, ...]
     snapshot: int

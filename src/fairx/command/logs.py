@@ -36,11 +36,9 @@ def add_logs(parser: argparse.ArgumentParser) -> None:
 def run_check(options: argparse.Namespace) -> int:
     """Tell what a log has; 1 where a row has a problem."""
     log = _read(options)
-    counts = log.query(
-        "SELECT count(*) AS rows, count(*) FILTER (problem = 0) AS valid FROM checked"
-    )
+    rows, valid = log.counts()
     print(f"dialect: {log.origin.dialect}")
-    print(f"rows: {counts['rows'][0]:,}, of which {counts['valid'][0]:,} are valid")
+    print(f"rows: {rows:,}, of which {valid:,} are valid")
     print(f"columns: {', '.join(_called(*pair) for pair in log.columns.items())}")
     return 1 if _tell(log, options) else 0
 

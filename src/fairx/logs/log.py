@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import duckdb
 import numpy.typing as npt
 
 from . import heads, problems
@@ -61,7 +63,8 @@ class Log(NamedTuple):
             with reader(size) as stream:
                 yield from stream
         finally:
-            self.connection.execute(f"SET threads = {threads}")
+            with contextlib.suppress(duckdb.ConnectionException):  # closed before all was read
+                self.connection.execute(f"SET threads = {threads}")
 
     def in_order(self, names: Sequence[str]) -> Any:
         """Return columns of the valid rows in the order of time, as a table that speaks Arrow."""
@@ -70,6 +73,12 @@ class Log(NamedTuple):
             order = "ORDER BY row"
         self.query("SELECT 1 AS done")  # ends what was read in part: DuckDB has one open at a time
         return self.connection.sql(f"SELECT {', '.join(names)} FROM valid {order}")
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many rows there are, and how many of them are valid."""
+        sql = "SELECT count(*) AS rows, count(*) FILTER (problem = 0) AS valid FROM checked"
+        found = self.query(sql)
+        return int(found["rows"][0]), int(found["valid"][0])
 
     def problems(self) -> dict[str, int]:
         """Return how many rows have each kind of problem; a row may have several."""

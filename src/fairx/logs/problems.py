@@ -138,7 +138,7 @@ def remedies(found: Collection[str]) -> str:
     Examples
     --------
     >>> remedies(["missing arm", "missing or invalid time"])
-    ': a time is a number, or a date with the year first (2026-12-31 10:00); ...
+    ": a time is a number, or a date with the year first (2026-12-31 10:00); ...
     """
     return "".join(f": {REMEDIES[name]}" for name in found if name in REMEDIES)
 
