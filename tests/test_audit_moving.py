@@ -531,3 +531,16 @@ def test_who_gained_and_who_lost(tmp_path: Path, capsys: pytest.CaptureFixture[s
     table = pd.read_csv(tmp_path / "out" / "changes.csv")
     assert table["verdict"].tolist() == ["gained", "lost"]
     assert "Who gained, who lost" in (tmp_path / "out" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("wide", [1e200, 1e-200, 1.0])
+def test_ranges_of_any_size_have_intervals(wide: float) -> None:
+    """Squares that are lost or infinite tell nothing: rewards may then vary as those of a coin."""
+    counts = np.array([0.0, 1.0, 400.0])
+    sums = np.array([0.0, wide, 100 * wide])
+    with np.errstate(over="ignore"):
+        squares = sums * wide
+    with np.errstate(all="raise", under="ignore"):
+        found = means_within(sums, squares, counts, 0.05, 0.0, wide)
+    assert (found.low <= found.high).all()
+    assert found.low[2] / wide < 0.25 < found.high[2] / wide

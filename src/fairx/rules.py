@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from fairx.types import Vector
 
+LEAST = 1e-300  # a range that is narrower is none: what is divided by it is infinite
+
 
 class InvalidValue(ValueError):
     """A value that breaks a rule: what it is called, and what it must be.
@@ -76,7 +78,7 @@ def interval(name: str, value: Any) -> tuple[float, float]:
     InvalidValue: reward_range must rise, not be (1, 0)
     """
     low, high = (number(name, end) for end in value)
-    if low >= high:
+    if not high - low >= LEAST:
         raise InvalidValue(name, f"rise, not be {value!r}")
     return low, high
 

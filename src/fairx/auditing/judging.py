@@ -86,7 +86,8 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
         said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range, look)
     arms = described(sums, merit, merits, group_of)
     if look.once:
-        most = (reward_range[1] - reward_range[0]) ** 2 / 4
+        span = reward_range[1] - reward_range[0]
+        most = span * span / 4
         errors = errors_of(sums, merit, merits, ENOUGH, most)
         found = boxed_once(found, arms, errors, int(sums.pools.decisions.sum()), alpha, look)
     rows = Asked(log, tables.rows(sums.problems), "numbered", sums.arms, sums.start, sums.stop)
