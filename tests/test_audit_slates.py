@@ -130,3 +130,9 @@ def test_refusals(fair: pd.DataFrame, change: dict[str, Any], message: str) -> N
     table = fair[:30].drop(columns=change.get("columns", [])).assign(**given)
     with pytest.raises(ValueError, match=message):
         audit_slates(table, MERIT)
+
+
+@pytest.mark.parametrize("ends", [(1.0, 1.0), (1.0, 0.0), (0.0, 5e-324), (-1e308, 1e308)])
+def test_a_range_that_is_none_is_refused(fair: pd.DataFrame, ends: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="reward_range must rise, not be"):
+        audit_slates(fair, MERIT, reward_range=ends)

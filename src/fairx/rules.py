@@ -78,7 +78,7 @@ def interval(name: str, value: Any) -> tuple[float, float]:
     InvalidValue: reward_range must rise, not be (1, 0)
     """
     low, high = (number(name, end) for end in value)
-    if not high - low >= LEAST:
+    if not LEAST <= high - low < math.inf:
         raise InvalidValue(name, f"rise, not be {value!r}")
     return low, high
 

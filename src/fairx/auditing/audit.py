@@ -112,6 +112,7 @@ def audit(
     floor = rules.number("floor", floor, low=0, high=1)
     low, high = (rules.number(f"reward_range[{i}]", end) for i, end in enumerate(reward_range))
     rules.positive("the highest reward less the lowest", high - low)
+    rules.interval("reward_range", (low, high))
     check_conditions(merit, low, high)
     if not merit.log(high) < 700:
         raise rules.InvalidValue("merit", f"be below 1e300, but {merit} is not at mean {high:g}")

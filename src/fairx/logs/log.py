@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import duckdb
 import numpy.typing as npt
 
 from . import heads, problems
@@ -53,6 +52,8 @@ class Log(NamedTuple):
 
     def batches(self, sql: str, size: int) -> Iterator[Any]:
         """Go through what a query yields as batches of Arrow, in the order of the rows."""
+        import duckdb
+
         self.query("SELECT 1 AS done")  # ends what was read in part: DuckDB has one open at a time
         threads = self.query("SELECT current_setting('threads') AS number")["number"][0]
         try:

@@ -60,6 +60,7 @@ def audit_slates(
     """
     if not 0 < alpha < 1:
         raise rules.InvalidValue("alpha", f"be between 0 and 1, not {alpha!r}")
+    reward_range = rules.interval("reward_range", reward_range)
     check_conditions(merit, *reward_range)
     found = log if isinstance(log, Log) else read(log, columns)
     floor = rules.number("floor", floor, low=0, high=1)
