@@ -4,6 +4,7 @@ from .base import Environment, MovingEnvironment, Prior, World
 from .bernoulli import Bernoulli
 from .labelled import Labelled
 from .linear import Linear, LinearPrior
+from .logistic import LogisticLinear, LogisticPrior
 from .lower_bounds import lipschitz_pair, minimum_merit_pair
 from .normal import Normal, NormalPrior
 
@@ -13,6 +14,8 @@ __all__ = [
     "Labelled",
     "Linear",
     "LinearPrior",
+    "LogisticLinear",
+    "LogisticPrior",
     "MovingEnvironment",
     "Normal",
     "NormalPrior",

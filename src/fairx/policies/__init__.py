@@ -8,6 +8,8 @@ from .fair_eg import FairXEG
 from .fair_lin_eg import FairXLinEG
 from .fair_lin_ts import FairXLinTS
 from .fair_lin_ucb import FairXLinUCB
+from .fair_logistic_ts import FairXLogisticTS
+from .fair_logistic_ucb import FairXLogisticUCB
 from .fair_ts import FairXTS
 from .fair_ucb import FairXUCB
 from .fixed import OptimalFair, Uniform
@@ -34,6 +36,8 @@ __all__ = [
     "FairXLinEG",
     "FairXLinTS",
     "FairXLinUCB",
+    "FairXLogisticTS",
+    "FairXLogisticUCB",
     "FairXTS",
     "FairXUCB",
     "Gradient",
