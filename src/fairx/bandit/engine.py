@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from fairx.policies import Policy
 from fairx.policies.base import absorb_once, inner_form
 from fairx.policies.exposing import exposer_of
 from fairx.policies.foreign import is_distribution
+from fairx.policies.telling import check_one_place, teller_of
 from fairx.slates import Page, new_page
 from fairx.slates.drawing import draw
 from fairx.slates.target import spread
@@ -22,11 +24,15 @@ from fairx.types import Indices, Matrix, Vector
 
 
 @entry
-def decide(policy, state, arms, contexts, policy_keys, choice_keys, t, normals, work, out):  # type: ignore[no-untyped-def]
+def decide(  # type: ignore[no-untyped-def]
+    teller, policy, state, arms, contexts, policy_keys, choice_keys, t, normals, work, out
+):
     """Write the probabilities of decision `t` and return the position drawn from them."""
     normals_of_round(policy_keys, t, len(normals), normals)
     policy.propose(state, arms, contexts, normals, work, out)
-    return choose(out, uniform(choice_keys, t))
+    position = choose(out, uniform(choice_keys, t))
+    teller.tell(policy, state, arms, position, out)
+    return position
 
 
 @entry
@@ -76,17 +82,21 @@ class Engine:
         if not self._ours:  # a policy of others, as it is
             rng = self._generator(number)
             out[:] = self._given(arms, contexts, rng)
-            return int(choose(out, rng.random()))
+            position = int(choose(out, rng.random()))
+            if hasattr(self.policy, "played"):
+                self._kernel.policy.played(self.state, arms, position, out)
+            return position
         if self._decide is None:
             self._compile()
         rest = (arms, contexts, *self._keys, number, self._normals, self._work, out)
-        return int(self._decide(self._lowered, self._state, *rest))
+        return int(self._decide(self._teller, self._lowered, self._state, *rest))
 
     def decide_slate(self, number: int, arms: Indices, contexts: Matrix, weights: Vector) -> Page:
         """Return a page with the exposures and the slate of decision `number`; the next writes over it.
 
         Arrays as for `decide`; weights are one per place, not more than arms.
         """
+        check_one_place(self.policy)
         page = self._page_of(weights)
         if not self._ours:
             rng = self._generator(number)
@@ -131,14 +141,7 @@ class Engine:
 
     def parts(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays that the state is made of, by name."""
-        state = self.state
-        parts = state._asdict() if hasattr(state, "_asdict") else {"array": state}
-        for name, part in parts.items():
-            if not isinstance(part, np.ndarray):
-                raise TypeError(
-                    f"a policy's state must be made of arrays, but its {name} is {part!r}"
-                )
-        return dict(parts)
+        return dict(_parts("array", self.state))
 
     def _prepare(self) -> None:
         """Make room for one decision; compile on first use."""
@@ -161,8 +164,11 @@ class Engine:
         rest = (arms, contexts, *self._keys, 0, self._normals, self._work, np.empty(1))
         taken = (0, contexts[0], 0.0, self._work)
         records = (self._kernel, blank)
-        run, low = decide.ready(records, lambda run, low: run(*low, *rest))
-        self._lowered, self._decide = low[0], direct(run, (*low, *rest))
+        run, low = decide.ready(
+            (teller_of(self._kernel), *records), lambda run, low: run(*low, *rest)
+        )
+        self._teller, self._lowered = low[:2]
+        self._decide = direct(run, (*low, *rest))
         run, low = absorb_once.ready(records, lambda run, low: run(*low, *taken))
         self._absorb = direct(run, (*low, *taken))
 
@@ -178,6 +184,17 @@ class Engine:
     def _generator(self, number: int) -> np.random.Generator:
         """Return the generator of one decision, for policies of others."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0, number)))
+
+
+def _parts(name: str, state: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """Yield the arrays of a state, or of the states within it, by name."""
+    if hasattr(state, "_asdict"):
+        for field, part in state._asdict().items():
+            yield from _parts(field, part)
+    elif isinstance(state, np.ndarray):
+        yield name, state
+    else:
+        raise TypeError(f"a policy's state must be made of arrays, but its {name} is {state!r}")
 
 
 @functools.cache

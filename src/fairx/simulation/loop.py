@@ -11,8 +11,9 @@ from .tally import Tally, add_round, lead
 
 @entry
 def play_rounds(  # type: ignore[no-untyped-def]
-    policy, state, world, judge, measures, keys: Streams, tally: Tally, start: int, stop: int
-) -> None:
+    policy, state, world, judge, measures, teller, keys: Streams, tally: Tally, start: int,
+    stop: int,
+) -> None:  # fmt: skip
     """Play the rounds from `start`, a multiple of the block, to `stop`."""
     each = tally.normals.size // BLOCK
     last, ahead = -1, 0.0
@@ -34,6 +35,7 @@ def play_rounds(  # type: ignore[no-untyped-def]
         policy.propose(state, arms, contexts, normals, tally.work, deployed)
         position = choose(deployed, tally.uniforms[2, row])
         arm = arms[position]
+        teller.tell(policy, state, arms, position, deployed)
         fair, means = tally.fair[:n], tally.means[:n]
         if world.key(example, t) != last:  # before the reward, which may change them
             world.fill_means(example, means)

@@ -12,6 +12,7 @@ from fairx.numerics.streams import streams
 from fairx.policies.base import started
 from fairx.policies.clicks import FromRewards, learner_of
 from fairx.policies.exposing import exposer_of
+from fairx.policies.telling import teller_of
 from fairx.types import Indices
 
 from .careful import compiled_loop, loop_of_run
@@ -52,7 +53,7 @@ class OneRun:
             (streams(self.seed, self.run), self.tally),
         )
         if self.places is None:
-            return records, rest
+            return (*records, teller_of(kernel)), rest
         self.slates = new_slate_tally(self.places, arms, dimension)
         ways = exposer_of(kernel), self._learner(kernel, state)
         return (*records, *ways), (*rest, self.slates)

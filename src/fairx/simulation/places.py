@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
+from fairx.policies.telling import check_one_place
 from fairx.slates import place_weights
 from fairx.types import Vector
 
@@ -66,6 +67,7 @@ def check_places(places: Places | None, policy: Any, world: Any) -> None:
     """Refuse more places than arms, and a policy that cannot learn from what is seen there."""
     if places is None:
         return
+    check_one_place(policy)
     place_weights(places.weights, arms=world.features.shape[1])
     if places.feedback == "examined" and hasattr(policy, "check_clicks"):
         least = float(places.examination[places.examination > 0].min())
