@@ -12,15 +12,22 @@ from fairx import (
     TS,
     UCB,
     Affine,
+    BetaTS,
     Custom,
     Exponential,
+    FairXBetaTS,
     FairXEG,
+    FairXGammaTS,
+    FairXGradient,
     FairXLinEG,
     FairXLinTS,
     FairXLinUCB,
     FairXTS,
     FairXUCB,
+    Floor,
+    GammaTS,
     Gradient,
+    Groups,
     LinEG,
     LinTS,
     LinUCB,
@@ -31,6 +38,16 @@ from fairx import (
     Uniform,
 )
 from fairx.environments import Bernoulli, Labelled, Linear, Normal
+from fairx.policies import (
+    SDTS,
+    Chaining,
+    DelayedFairXUCB,
+    Exp3,
+    FairLearn,
+    FairSDTS,
+    GuaranteedRevenue,
+    NashUCB,
+)
 
 
 def name(record: Any) -> str:
@@ -85,6 +102,27 @@ CONVENTIONAL: list[Any] = [
     LinEG(epsilon=0.1, ridge=1),
     OptimalFair(MERITS[0], means=(0.2, 0.5, 0.5, 0.8)),
     Uniform(),
+]
+BY_RATES = (0.1, 0.2, 0.2, 0.1)
+RIVALS: list[Any] = [
+    FairXBetaTS(MERITS[0]),
+    BetaTS(0.5, 0.5),
+    FairXGammaTS(MERITS[0]),
+    GammaTS(),
+    FairXGradient(steepness=4, rate=0.2),
+    Floor(FairXEG(MERITS[0], epsilon=0.05), share=0.02),
+    Floor(Exp3(gamma=0.1), share=0.02),
+    Groups(FairXEG(MERITS[0], epsilon=0), groups=(0, 0, 1, 1), low=(0.4, 0.1), high=(1, 0.5)),
+    SDTS(),
+    FairSDTS(epsilon=2, delta=0.1),
+    Chaining(width=0.3),
+    DelayedFairXUCB(MERITS[0], delta=0.01),
+    DelayedFairXUCB(MERITS[0], delta=0.01, missing=True),
+    Exp3(gamma=0.1),
+    FairLearn(TS(prior_std=1, reward_std=0.5), rates=BY_RATES, tolerance=1),
+    GuaranteedRevenue(BY_RATES),
+    GuaranteedRevenue(BY_RATES, optimism=-1),
+    NashUCB(rounds=1000, constant=0.01),
 ]
 POLICIES = FAIR + CONVENTIONAL
 YEAST = np.array([762, 1038, 983, 862, 722, 597, 428, 480, 178, 253, 289, 1816, 1799, 34]) / 2417

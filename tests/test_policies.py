@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import policy_oracles
 import pytest
-from cases import MERITS, POLICIES, bowl, name
+from cases import MERITS, POLICIES, RIVALS, bowl, name
 
 from fairx import (
     EG,
@@ -49,7 +49,7 @@ def test_policy(policy: Any) -> None:
 
 
 def test_every_policy_is_checked() -> None:
-    checked = {type(policy).__name__ for policy in POLICIES}
+    checked = {type(policy).__name__ for policy in POLICIES + RIVALS}
     settings = {"Ascent", "Confidence", "Constant", "Exact", "Gradient", "Kernel", "Policy"}
     settings |= {"Bernstein", "Hoeffding", "KullbackLeibler", "Scoring", "SlatePolicy"}
     assert checked == set(policies.__all__) - settings

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fairx.policies.telling import teller_of
+from fairx.policies.telling import is_told, teller_of
 from fairx.types import Indices, Vector
 
 ARMS = 4
@@ -46,8 +46,9 @@ def informed(policy: Any) -> Any:
 
 def teach(policy: Any, state: Any, arm: int, context: Vector, reward: float) -> None:
     """Let a policy learn from a decision that was drawn uniformly: arms come in turn."""
-    even = np.full(ARMS, 1 / ARMS)
-    teller_of(policy).tell(policy, state, np.arange(ARMS), arm, even)
+    if is_told(policy):
+        even = np.full(ARMS, 1 / ARMS)
+        teller_of(policy).tell(policy, state, np.arange(ARMS), arm, even)
     policy.learn(state, arm, context, reward)
 
 

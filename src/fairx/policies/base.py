@@ -185,5 +185,6 @@ def _ready_to_absorb(name: str, code: str, policy: Any, dimension: int) -> tuple
 
 
 def least_arms(policy: Any) -> int:
-    """Return how many arms a policy must have at least: as many as the means it is given."""
-    return max(1, len(getattr(policy, "means", ())))
+    """Return how many arms a policy must have at least: as many as it is given something for."""
+    own = max(len(getattr(policy, name, ())) for name in ("means", "rates", "revenues", "groups"))
+    return max(own, least_arms(policy.policy) if hasattr(policy, "policy") else 1)
