@@ -110,18 +110,15 @@ RIVALS: list[Any] = [
     FairXGammaTS(MERITS[0]),
     GammaTS(),
     FairXGradient(steepness=4, rate=0.2),
-    Floor(FairXEG(MERITS[0], epsilon=0.05), share=0.02),
     Floor(Exp3(gamma=0.1), share=0.02),
     Groups(FairXEG(MERITS[0], epsilon=0), groups=(0, 0, 1, 1), low=(0.4, 0.1), high=(1, 0.5)),
     SDTS(),
     FairSDTS(epsilon=2, delta=0.1),
     Chaining(width=0.3),
-    DelayedFairXUCB(MERITS[0], delta=0.01),
     DelayedFairXUCB(MERITS[0], delta=0.01, missing=True),
     Exp3(gamma=0.1),
     FairLearn(TS(prior_std=1, reward_std=0.5), rates=BY_RATES, tolerance=1),
     GuaranteedRevenue(BY_RATES),
-    GuaranteedRevenue(BY_RATES, optimism=-1),
     NashUCB(rounds=1000, constant=0.01),
 ]
 POLICIES = FAIR + CONVENTIONAL

@@ -14,7 +14,7 @@ from fairx.settings import KINDS, build, describe
 MERITS = ("Affine", "Exponential", "Logistic", "PiecewiseLinear", "Power")
 SOLVERS = ("Exact", "Gradient")
 INTERVALS = ("Hoeffding", "KullbackLeibler")  # those of counts and sums alone, which are kept
-COUNTING = ("FairXTS", "FairXEG", "FairXUCB", "EG", "Uniform")
+COUNTING = ("FairXTS", "FairXBetaTS", "FairXGammaTS", "FairXEG", "FairXUCB", "EG", "Uniform")
 LINEAR = ("FairXLinTS", "FairXLinEG", "LinEG")
 SERVED = {name: KINDS[name] for name in (*COUNTING, *LINEAR, *MERITS, *SOLVERS, *INTERVALS)}
 LARGEST = 1e9  # of all numbers from outside: their squares and sums stay finite

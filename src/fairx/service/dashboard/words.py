@@ -14,6 +14,10 @@ NOTHING = "\N{EN DASH}"
 POLICIES = {
     "FairXTS": "Guesses the mean reward of each arm at random, as far as the rewards so far leave it "
     "open, and shares out exposure by the merit of the guess (FairX-TS).",
+    "FairXBetaTS": "Guesses the chance of success of each arm at random, as far as the rewards so far "
+    "leave it open, and shares out exposure by the merit of the guess (FairX-TS, for 0 or 1).",
+    "FairXGammaTS": "Guesses the mean count of each arm at random, as far as the rewards so far leave "
+    "it open, and shares out exposure by the merit of the guess (FairX-TS, for counts).",
     "FairXLinTS": "Guesses at random how contexts make rewards, as far as the rewards so far leave it "
     "open, and shares out exposure by the merit of the guess (FairX-LinTS).",
     "FairXEG": "Shares out exposure by the merit of the mean rewards so far, and equally a part of the "
