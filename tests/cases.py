@@ -14,6 +14,7 @@ from fairx import (
     Affine,
     BetaTS,
     Custom,
+    Discounted,
     Exponential,
     FairXBetaTS,
     FairXEG,
@@ -36,6 +37,7 @@ from fairx import (
     PiecewiseLinear,
     Power,
     Uniform,
+    Windowed,
 )
 from fairx.environments import Bernoulli, Labelled, Linear, Normal
 from fairx.policies import (
@@ -112,6 +114,8 @@ RIVALS: list[Any] = [
     FairXGradient(steepness=4, rate=0.2),
     Floor(Exp3(gamma=0.1), share=0.02),
     Groups(FairXEG(MERITS[0], epsilon=0), groups=(0, 0, 1, 1), low=(0.4, 0.1), high=(1, 0.5)),
+    Discounted(FairXUCB(MERITS[0], width=0.1), discount=0.9),
+    Windowed(FairXTS(MERITS[0], prior_std=1, reward_std=0.5), window=10),
     SDTS(),
     FairSDTS(epsilon=2, delta=0.1),
     Chaining(width=0.3),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,17 +14,23 @@ from cases import MERITS, RIVALS, name
 from scipy import stats
 
 from fairx import (
+    EG,
     TS,
     UCB,
     Bandit,
     BetaTS,
+    Discounted,
     Exponential,
     FairXBetaTS,
     FairXEG,
     FairXGammaTS,
     FairXGradient,
+    FairXTS,
+    FairXUCB,
     Floor,
     Groups,
+    LinTS,
+    Windowed,
     environments,
     simulate,
 )
@@ -266,6 +273,80 @@ def test_boltzmann_is_epsilon_greedy_without_epsilon() -> None:
     assert np.allclose(shown(policy, after(policy, REWARDS)), weights / weights.sum(), atol=1e-14)
 
 
+COUNTING = [
+    FairXTS(MERIT, 1, 0.5), FairXUCB(MERIT, 0.3), UCB(0.3), FairXEG(MERIT, 0.1),
+    FairXBetaTS(MERIT), FairXGammaTS(MERIT), SDTS(), Floor(EG(0.1), 0.05),
+]  # fmt: skip
+
+
+def some_rewards(number: int = 60, seed: int = 8) -> list[tuple[int, float]]:
+    """Return rewards of three arms, of which the last has none of late."""
+    rng = np.random.default_rng(seed)
+    arms = np.where(
+        np.arange(number) < 20, rng.integers(3, size=number), rng.integers(2, size=number)
+    )
+    return list(
+        zip(arms.tolist(), rng.integers(2, size=number).astype(float).tolist(), strict=True)
+    )
+
+
+def take(policy: Any, state: Any, arm: int, reward: float) -> None:
+    """Let the source learn, without compiling it: the checks compare the two."""
+    policy.absorb(state, arm, NONE, reward, np.empty(policy.needs(3, 0)[1]))
+
+
+@pytest.mark.parametrize("within", COUNTING, ids=name)
+def test_discounted_counts_are_sums_of_powers(within: Any) -> None:
+    policy, rewards = Discounted(within, discount=0.9), some_rewards()
+    state, expected = policy.start(3), within.start(3)
+    for arm, reward in rewards:
+        take(policy, state, arm, reward)
+    powers = 0.9 ** np.arange(len(rewards))[::-1]
+    for arm in range(3):
+        mine = [i for i, one in enumerate(rewards) if one[0] == arm]
+        expected.pulls[arm] = powers[mine].sum() - 1
+        expected.reward_sums[arm] = sum(powers[i] * rewards[i][1] for i in mine)
+        take(within, expected, arm, 0.0)  # all else follows from the counts
+    for one, other in zip(state, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_nothing_winds_up_where_an_arm_is_forgotten() -> None:
+    policy = Discounted(FairXUCB(MERIT, 0.3, bounds=(0, 1)), discount=0.5)
+    state = after(policy, [[1.0], [0.5]])
+    for _ in range(3_000):
+        policy.learn(state, 0, NONE, 1.0)
+    assert state.pulls[1] == pytest.approx(1e-6)
+    assert state.reward_sums[1] / state.pulls[1] == pytest.approx(0.5)
+    assert (state.low[1], state.high[1]) == (0.0, 1.0)
+    assert np.isfinite(shown(policy, state, [0, 1])).all()
+
+
+@pytest.mark.parametrize("within", COUNTING, ids=name)
+def test_a_window_is_what_the_last_rewards_teach(within: Any) -> None:
+    policy, rewards, expected = Windowed(within, window=15), some_rewards(), within.start(3)
+    state = policy.start(3)
+    for arm, reward in rewards:
+        take(policy, state, arm, reward)
+    for arm, reward in rewards[-15:]:
+        take(within, expected, arm, reward)
+    assert expected.pulls[2] == 0
+    for one, other in zip(state.inner, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_a_window_is_saved_with_its_bandit(tmp_path: Path) -> None:
+    bandit = Bandit(Windowed(TS(1, 0.5), window=4), ["a", "b"], seed=3)
+    for _ in range(7):
+        bandit.learn(bandit.act(), 0.5)
+    bandit.add_arm("c")
+    bandit.save(tmp_path / "kept.npz")
+    again = Bandit.load(tmp_path / "kept.npz")
+    assert again.state.inner.pulls.sum() == 4
+    assert again.state.arms.tolist() == bandit.state.arms.tolist()
+    assert np.array_equal(bandit.act().probabilities, again.act().probabilities)
+
+
 @pytest.mark.parametrize(
     "policy",
     [
@@ -289,6 +370,7 @@ def test_a_bandit_plays_as_a_simulation(policy: Any, tmp_path: Path) -> None:
     assert np.abs(result.exposure[0] - exposure / 40).max() < 1e-12
     reached.save(tmp_path / "kept.npz")
     again = Bandit.load(tmp_path / "kept.npz")
+    assert pickle.dumps(reached.state) == pickle.dumps(again.state)
     assert np.array_equal(reached.act().probabilities, again.act().probabilities)
 
 
@@ -306,6 +388,14 @@ def test_a_bandit_plays_as_a_simulation(policy: Any, tmp_path: Path) -> None:
         (lambda: FairLearn(UCB(0.1), [0.1]).start(2), "rates must be one for each of the 2 arms"),
         (lambda: GuaranteedRevenue([0.7, 0.7]), "the sum of the revenues must be"),
         (lambda: GuaranteedRevenue([0.1]).start(2), "revenues must be one for each of the 2 arms"),
+        (lambda: Discounted(TS(1, 1), 1), "discount must be below 1, not 1"),
+        (lambda: Discounted(LinTS(1, 1), 0.9), "policy must follow from counts and sums"),
+        (lambda: Windowed(Exp3(0.1), 9), "policy must follow from counts and sums"),
+        (
+            lambda: Windowed(FairXUCB(MERIT, 1, bounds=(0, 1), interval="bernstein"), 9),
+            "policy must follow from counts and sums",
+        ),
+        (lambda: Windowed(TS(1, 1), 0), "window must be"),
         (lambda: NashUCB(0), "rounds must be"),
         (lambda: FairXGradient(0, 0.1), "steepness must be positive"),
         (lambda: FairXGradient(4, 2), "rate must be"),

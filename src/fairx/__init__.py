@@ -16,6 +16,7 @@ from .policies import (
     Ascent,
     BetaTS,
     Confidence,
+    Discounted,
     Exact,
     FairXBetaTS,
     FairXEG,
@@ -35,6 +36,7 @@ from .policies import (
     LinUCB,
     OptimalFair,
     Uniform,
+    Windowed,
 )
 from .replay import UniformLog, replay
 from .simulation import Comparison, Provenance, Result, Round, Summary, compare, simulate
@@ -59,6 +61,7 @@ __all__ = [
     "Confidence",
     "Custom",
     "Decision",
+    "Discounted",
     "Evaluation",
     "Exact",
     "Exponential",
@@ -95,6 +98,7 @@ __all__ = [
     "UniformLog",
     "UnknownArm",
     "UnknownDecision",
+    "Windowed",
     "audit",
     "compare",
     "datasets",

@@ -72,7 +72,7 @@ class Engine:
     @property
     def state(self) -> Any:
         """What the policy has learned."""
-        return getattr(self._state, "inner", self._state)
+        return self._state if self._ours else self._state.inner
 
     def decide(self, number: int, arms: Indices, contexts: Matrix, out: Vector) -> int:
         """Write the probabilities of decision `number`; return the position drawn from them.
@@ -141,7 +141,7 @@ class Engine:
 
     def parts(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays that the state is made of, by name."""
-        return dict(_parts("array", self.state))
+        return dict(_parts("", self.state))
 
     def _prepare(self) -> None:
         """Make room for one decision; compile on first use."""
@@ -187,12 +187,12 @@ class Engine:
 
 
 def _parts(name: str, state: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    """Yield the arrays of a state, or of the states within it, by name."""
+    """Yield the arrays of a state, and of the states within it, by name."""
     if hasattr(state, "_asdict"):
         for field, part in state._asdict().items():
-            yield from _parts(field, part)
+            yield from _parts(f"{name}_{field}" if name else field, part)
     elif isinstance(state, np.ndarray):
-        yield name, state
+        yield name or "array", state
     else:
         raise TypeError(f"a policy's state must be made of arrays, but its {name} is {state!r}")
 

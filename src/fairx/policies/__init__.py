@@ -2,6 +2,7 @@
 
 from .base import Kernel, Policy
 from .beta_ts import BetaTS
+from .discounted import Discounted
 from .eg import EG
 from .ellipsoid import Ascent
 from .exposing import Scoring, SlatePolicy
@@ -37,6 +38,7 @@ from .rivals import (
 )
 from .ts import TS
 from .ucb import UCB
+from .windowed import Windowed
 
 __all__ = [
     "EG",
@@ -50,6 +52,7 @@ __all__ = [
     "Confidence",
     "Constant",
     "DelayedFairXUCB",
+    "Discounted",
     "Exact",
     "Exp3",
     "FairLearn",
@@ -80,4 +83,5 @@ __all__ = [
     "Scoring",
     "SlatePolicy",
     "Uniform",
+    "Windowed",
 ]
