@@ -43,6 +43,7 @@ from fairx.environments import Bernoulli, Labelled, Linear, Normal
 from fairx.policies import (
     SDTS,
     Chaining,
+    DelayedFairXTS,
     DelayedFairXUCB,
     Exp3,
     FairLearn,
@@ -119,6 +120,7 @@ RIVALS: list[Any] = [
     SDTS(),
     FairSDTS(epsilon=2, delta=0.1),
     Chaining(width=0.3),
+    DelayedFairXTS(MERITS[0]),
     DelayedFairXUCB(MERITS[0], delta=0.01, missing=True),
     Exp3(gamma=0.1),
     FairLearn(TS(prior_std=1, reward_std=0.5), rates=BY_RATES, tolerance=1),

@@ -41,6 +41,7 @@ from fairx.numerics.gamma import gamma, quick_gamma, spread_of
 from fairx.policies import (
     SDTS,
     Chaining,
+    DelayedFairXTS,
     DelayedFairXUCB,
     Exp3,
     FairLearn,
@@ -51,6 +52,7 @@ from fairx.policies import (
 from fairx.policies.fair_beta_ts import draw_chances
 from fairx.policies.groups import bound
 from fairx.policies.rivals.calibrated import be_best
+from fairx.policies.rivals.delayed_ts import draw_between
 
 NONE, MERIT = np.empty(0), Exponential(4)
 # 8,000 rewards each: compiled alone.
@@ -164,6 +166,22 @@ def test_delayed_boxes_are_those_of_the_authors(missing: bool) -> None:
         policy.played(state, arms, position, even / 4)
     expected = rival_oracles.delayed(policy, state.plays, 20 * PULLS, 20 * SUMS)
     assert np.abs(shown(policy, state) - expected).max() < 1e-9
+
+
+def test_delayed_draws_lie_between_hope_and_fear() -> None:
+    state, rng = after(DelayedFairXTS(MERIT), REWARDS), np.random.default_rng(9)
+    missing = np.array([0, 3, 0, 8])
+    state.plays[:] = PULLS + missing
+    draws, work = np.empty((2_000, 4)), np.empty(16)
+    with np.errstate(over="ignore"):
+        for row in draws:
+            draw_between(state, np.arange(4), 1.0, 1.0, rng.standard_normal(16), work, row)
+    won, lost = 1 + SUMS, 1 + PULLS - SUMS
+    hope = rng.beta(won + missing, lost, size=(20_000, 4))
+    fear = rng.beta(won, lost + missing, size=(20_000, 4))
+    for arm in range(4):
+        expected = 0.5 * (hope + fear)[:, arm]
+        assert stats.ks_2samp(draws[:, arm], expected).pvalue > 1e-6
 
 
 def test_exp3_weighs_rewards_by_propensities() -> None:

@@ -29,6 +29,7 @@ from .radius import Confidence, Constant
 from .rivals import (
     SDTS,
     Chaining,
+    DelayedFairXTS,
     DelayedFairXUCB,
     Exp3,
     FairLearn,
@@ -51,6 +52,7 @@ __all__ = [
     "Chaining",
     "Confidence",
     "Constant",
+    "DelayedFairXTS",
     "DelayedFairXUCB",
     "Discounted",
     "Exact",

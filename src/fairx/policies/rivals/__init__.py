@@ -3,6 +3,7 @@
 from .calibrated import SDTS
 from .chaining import Chaining
 from .delayed import DelayedFairXUCB
+from .delayed_ts import DelayedFairXTS
 from .exp3 import Exp3
 from .fair_calibrated import FairSDTS
 from .fair_learn import FairLearn
@@ -12,6 +13,7 @@ from .revenue import GuaranteedRevenue
 __all__ = [
     "SDTS",
     "Chaining",
+    "DelayedFairXTS",
     "DelayedFairXUCB",
     "Exp3",
     "FairLearn",
