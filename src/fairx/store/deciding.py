@@ -14,6 +14,7 @@ from fairx.compiled import direct, entry
 from fairx.errors import FairxError, UnknownArm
 from fairx.exposure import choose, mix
 from fairx.numerics.streams import normals_of_round, uniform
+from fairx.policies.telling import check_one_place
 from fairx.rules import InvalidValue
 from fairx.types import Indices, Matrix, Vector
 
@@ -90,6 +91,7 @@ class Decider:
     def draws_slates(self) -> Drawing:
         """Make ready for slates, which may take seconds the first time."""
         if self._drawing is None:
+            check_one_place(self._kernel)
             self._drawing = Drawing(self._kernel, self._state, self.dimension, self.floor)
         return self._drawing
 

@@ -26,6 +26,9 @@ POLICIES = {
     "a part of the time (FairX-LinEG).",
     "FairXUCB": "Shares out exposure by the merit of the most hopeful means that the rewards so far "
     "leave open (FairX-UCB).",
+    "FairXGradient": "Moves the exposure of each arm a little with each reward, towards shares in "
+    "proportion to merit. It forgets, and follows what changes.",
+    "Exp3": "Shows arms by the exponential of what they earned, and any a part of the time. It has no merit.",
     "EG": "Shows the arm with the best mean reward, and any arm a part of the time. It has no merit.",
     "LinEG": "Shows the arm that contexts predict to be best, and any a part of the time. It has no merit.",
     "Uniform": "Shows all arms on offer equally often. It has no merit.",
