@@ -75,7 +75,7 @@ class Exp3(NamedTuple):
         work: Vector,
         out: Vector,
     ) -> None:
-        """Mix the exponential weights with the uniform policy (step 1)."""
+        """Mix the exponential weights with the uniform policy."""
         soften(state.scores, arms, self.gamma / len(state.scores), out)
         mix(out, 1.0 - self.gamma, self.gamma)
 
@@ -84,7 +84,7 @@ class Exp3(NamedTuple):
         state.propensities[arms[position]] = probabilities[position]
 
     def absorb(self, state: Scores, arm: int, context: Vector, reward: float, work: Vector) -> None:
-        """Add the reward over its propensity (steps 4 and 5)."""
+        """Add the reward over its propensity."""
         state.scores[arm] += reward / state.propensities[arm]
 
     def probabilities(

@@ -1,4 +1,4 @@
-"""The Nash confidence bound (Barman, Khan, Maiti and Sawarni 2023), for small Nash regret."""
+"""The Nash confidence bound (Barman et al. 2023), for small Nash regret."""
 
 from __future__ import annotations
 
