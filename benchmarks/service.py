@@ -14,6 +14,7 @@ the load generator takes its part of the cores.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import math
 import os
@@ -72,7 +73,7 @@ def serve(store: str, port: int, logged: bool) -> None:
         def answered(kind: str, asked: Any) -> Any:
             if kind != DECISIONS:
                 return write(kind, asked)
-            future = app.runtime._loop.create_future()
+            future = asyncio.get_running_loop().create_future()
             future.set_result(Recorded(asked[0], False))
             return future
 

@@ -397,7 +397,9 @@ def created(port: int, about: dict[str, Any], journal: Journal) -> None:
     name, rows = about["name"], [[0.0] * 3] * 3
     first = {"key": "first", "places": 2, "contexts": rows if "dimension" in about else None}
     journal.sent.add((name, "first"))
-    status, answer = asked(port, "POST", f"/v1/experiments/{name}/decide", first, PATIENCE)
+    status, end = 503, time.monotonic() + PATIENCE
+    while status == 503 and time.monotonic() < end:  # while it is being compiled
+        status, answer = asked(port, "POST", f"/v1/experiments/{name}/decide", first, PATIENCE)
     assert status == 200, answer
 
 

@@ -158,7 +158,7 @@ def served() -> dict[str, Any]:
     for policy, dimension in ((FAIR_TS, 0), (FAIR_UCB, 0), (FAIR_LIN_TS, 5)):
         with tempfile.TemporaryDirectory() as folder:
             database = located(f"sqlite:///{folder}/shop.db").writer()
-            site = Site(database, policy=policy, dimension=dimension)
+            site = Site(database, policy=policy, dimension=dimension, reward_window_s=1.0)
             made = []
             for t in range(40):
                 rows = contexts(40, 3)[t].tolist() if dimension else None

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 from postgres_cluster import free_port
@@ -73,6 +74,15 @@ class Server:
         assert self._process is not None
         self._process.send_signal(number)
         return self._process.wait(PATIENCE)
+
+
+def posted(url: str, body: Any) -> Any:
+    """Return the answer to a request, asked again while something is being compiled."""
+    end = time.monotonic() + PATIENCE
+    answer = httpx.post(url, json=body, timeout=PATIENCE)
+    while answer.status_code == 503 and time.monotonic() < end:
+        answer = httpx.post(url, json=body, timeout=PATIENCE)
+    return answer.raise_for_status().json()
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def column(view: Any, table: str, place: int) -> list[float]:
 
 
 def test_everything_is_visible(view: Any) -> None:
-    for selector, count in (("figure svg", 4), ("table", 7), ("figcaption", 4), ("dl", 1)):
+    for selector, count in (("figure svg", 6), ("table", 9), ("figcaption", 6), ("dl", 1)):
         found = view.find_elements("css selector", selector)
         assert len(found) == count
         assert all(one.is_displayed() and min(one.size.values()) > 10 for one in found)
@@ -61,6 +61,30 @@ def test_tables_are_sorted_by_a_click(view: Any) -> None:
     names = [one.text for one in view.find_elements("css selector", "#arms tbody th")]
     assert names[0] != names[-1]
     assert sorted(names) == sorted(["ann", "bob", "=cyd()", "<dee>"])
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_cut_off(view: Any, width: int) -> None:
+    """At the width of a laptop and of a phone, no table and no figure is wider than its frame."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    view.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        wide = view.execute_script(
+            "return [...document.querySelectorAll('body, .scroll, .card, td, th, dd')]"
+            ".filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth)"
+            ".map(one => one.outerHTML.slice(0, 80))"
+        )
+        assert wide == []
+        label = view.find_element("css selector", "#arms tbody td").get_attribute("data-label")
+        assert label == "Shows"
+    finally:
+        view.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_what_was_set_is_on_a_card(view: Any) -> None:
+    terms = [one.text for one in view.find_elements("css selector", "dt")]
+    for name in ("merit", "range of rewards", "strata of the box", "correction", "log", "command"):
+        assert name in terms
 
 
 def test_the_body_does_not_scroll_sideways(view: Any) -> None:

@@ -81,13 +81,17 @@ def test_the_printed_table(found: Audit, most: int) -> None:
     """The arms farthest from their share, in columns; what is left out, and the floor."""
     head, *lines = text(found, most).splitlines()
     assert re.split(r"\s\s+", head) == [
-        "arm", "shows", "exposure", "fair share", "always-valid", "ratio", "verdict"
+        "arm", "shows", "exposure", "fair share", "always-valid", "ratio", "beside",
+        "verdict",
     ]  # fmt: skip
-    chosen = sorted(found.lines, key=lambda line: -abs(line.difference))[:most]
-    for printed, line in zip(lines, chosen, strict=False):
+    besides = [one.beside for one in found.beside] or [None] * len(found.lines)
+    pairs = zip(found.lines, besides, strict=True)
+    chosen = sorted(pairs, key=lambda pair: -abs(pair[0].difference))[:most]
+    for printed, (line, beside) in zip(lines, chosen, strict=False):
         box = f"{line.fair_low:.4f} to {line.fair_high:.4f}"
         numbers = [f"{line.exposure:.4f}", f"{line.fair_share:.4f}", box, f"{line.ratio:.2f}"]
-        cells = [line.arm, f"{line.shows:,}", *numbers, line.verdict]
+        told = "-" if beside is None else f"{beside:.2f}"
+        cells = [line.arm, f"{line.shows:,}", *numbers, told, line.verdict]
         assert re.split(r"\s\s+", printed) == cells
         assert printed.index(box) == lines[0].index(" to ") - 6
     left = len(found.lines) - most

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairx import Exponential, fair_exposure, logs
-from fairx.auditing import audit
+from fairx import Exponential, fair_exposure
 from fairx.auditing.always_valid import Intervals
 from fairx.auditing.slates import audit_slates
 from fairx.auditing.slates.shares import PageKind, exposure_box, exposures_of
@@ -66,8 +64,8 @@ def test_sums_that_are_written_out(fair: pd.DataFrame) -> None:
 def test_the_box_has_all_fair_exposures_and_reaches_its_ends() -> None:
     """At a corner each end is met; 200 points inside the box, and all corners, are within."""
     rng = np.random.default_rng(2)
-    for arms, weights in PAGES:
-        kind = PageKind(arms, weights, 1.0)
+    for (arms, weights), floor in zip(PAGES, (0.0, 0.1), strict=True):
+        kind = PageKind(arms, weights, 1.0, floor)
         for groups in (np.arange(5), np.array([0, 1, 0, 1, 0])):
             middle, half = rng.normal(0, 2, 5), rng.random(5) * 2
             box = Intervals(middle - half, middle + half)
@@ -105,6 +103,11 @@ def test_an_arm_with_more_than_its_merit_is_accused() -> None:
         assert sum(line.exposure for line in found.groups) == pytest.approx(1)
 
 
+def test_a_floor_that_not_all_can_have(fair: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"floor must be at most 1 / 5, not 0\.3"):
+        audit_slates(fair[:30], MERIT, floor=0.3)
+
+
 def test_exposures_that_were_made_up_are_noticed(fair: pd.DataFrame) -> None:
     """All arms are said to have had the same, among all five."""
     some = fair[fair["decision"] % 3 < 2].copy()
@@ -129,6 +132,7 @@ def test_refusals(fair: pd.DataFrame, change: dict[str, Any], message: str) -> N
         audit_slates(table, MERIT)
 
 
-def test_other_audits_refuse_slates(fair: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"not slates \(its column 'place'\): use fairx.auditing"):
-        audit(logs.read(fair), MERIT)
+@pytest.mark.parametrize("ends", [(1.0, 1.0), (1.0, 0.0), (0.0, 5e-324), (-1e308, 1e308)])
+def test_a_range_that_is_none_is_refused(fair: pd.DataFrame, ends: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="reward_range must rise, not be"):
+        audit_slates(fair, MERIT, reward_range=ends)

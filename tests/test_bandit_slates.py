@@ -15,6 +15,7 @@ from fairx import (
     Exponential,
     FairXLinEG,
     FairXTS,
+    FairXUCB,
     RewardGiven,
     SlateDecision,
     UnknownDecision,
@@ -107,6 +108,103 @@ def test_a_bandit_plays_the_run_of_the_simulation() -> None:
     result = simulate(policy, Bernoulli(means), MERIT, rounds=60, seed=5, weights=WEIGHTS)
     np.testing.assert_array_equal(result.pulls[0], pulls)
     np.testing.assert_array_equal(result.exposure[0], exposures / 60)
+
+
+LOOKS = [0.9, 0.4, 0.0]  # how likely places are looked at: the last one never
+
+
+def clicked(slate: SlateDecision, t: int, keys: Any, means: Any) -> list[float]:
+    """The clicks of round t of a simulation, at each place."""
+    found = []
+    for place, arm in enumerate(slate.arms):
+        luck, look = (unit(word(keys.reward[i], 3 * t + place)) for i in (0, 1))
+        found.append(float(luck < means[arm] and look < LOOKS[place]))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["ts", "ucb"] if interpreted() else ["ts"])
+def test_clicks_teach_what_they_teach_in_a_simulation(kind: str, tmp_path: Path) -> None:
+    """Slate n is round n of run 0, to the last bit; saved and loaded on the way; an oracle of the sums."""
+    policy = FairXTS(MERIT, 1, 0.5) if kind == "ts" else FairXUCB(MERIT, 0.5)
+    means, keys = np.array([0.2, 0.4, 0.5, 0.8]), streams(5, 0)
+    playing = bandit(policy, arms=4, seed=5, feedback="examined")
+    exposures, sums = np.zeros(4), np.zeros((4, 4))  # by arm: shows, looks, their squares, clicks
+    with np.errstate(over="ignore"):
+        for t in range(50):
+            slate = playing.act(weights=WEIGHTS, examination=LOOKS)
+            np.testing.assert_array_equal(slate.examination, LOOKS)
+            clicks = clicked(slate, t, keys, means)
+            if t == 25:
+                playing.learn(slate, clicks[0], place=1)
+                playing.save(tmp_path / "bandit.npz")
+                playing = Bandit.load(tmp_path / "bandit.npz")
+                playing.learn(slate.id, clicks[1], place=2)
+                playing.learn(slate.id, clicks[2], place=3)
+            else:
+                playing.learn(slate, clicks)
+            exposures += slate.exposures
+            for arm, look, click in zip(slate.arms[:2], LOOKS, clicks, strict=False):
+                sums[:, arm] += 1, look, look**2, click
+    examined: Any = {"feedback": "examined", "examination": LOOKS, "weights": WEIGHTS}
+    result = simulate(policy, Bernoulli(means), MERIT, rounds=50, seed=5, **examined)
+    np.testing.assert_array_equal(result.exposure[0], exposures / 50)
+    shows, looks, squares, total = sums
+    mean = total / looks
+    worth = (
+        looks**2 / shows if kind == "ucb" else looks / (1 + mean**2 / 0.25 * (1 - squares / looks))
+    )
+    np.testing.assert_allclose(playing.state.pulls, worth, rtol=1e-12)
+    np.testing.assert_allclose(playing.state.reward_sums / playing.state.pulls, mean, rtol=1e-12)
+    assert "feedback: examined" in repr(playing)
+
+
+@pytest.mark.skipif(not interpreted(), reason="compiling more policies tells nothing new")
+def test_clicks_teach_linear_policies_and_those_of_others() -> None:
+    contexts = np.random.default_rng(1).normal(size=(6, 2))
+    linear = bandit(FairXLinEG(MERIT, 0.1, 1.0), dimension=2, feedback="examined")
+    slate = linear.act(contexts, weights=WEIGHTS)  # looked at as often as it weighs
+    linear.learn(slate, [1.0, 0.0, 1.0])
+    linear.learn(linear.act(contexts[:1], ["a"]), 1.0)  # no slate: seen for sure
+    seen = np.array(WEIGHTS)[:, None] * slate.contexts
+    np.testing.assert_allclose(linear.state.target, seen[0] + seen[2] + contexts[0], rtol=1e-12)
+    theirs = bandit(Softmax(4.0), feedback="examined")
+    slate = theirs.act(weights=[1, 0.5, 0.25])
+    theirs.learn(slate, [1.0, 1.0, 0.0])
+    shown = ["abcdef".index(arm) for arm in slate.arms]
+    assert theirs.state[1, shown].tolist() == [1.0, 2.0, 0.0]  # the click over the chance of a look
+
+
+def test_an_arm_that_is_added_keeps_what_was_clicked() -> None:
+    playing = bandit(feedback="examined")
+    playing.learn(playing.act(weights=WEIGHTS), [1.0, 0.0, 1.0])
+    before = playing.state.pulls.copy()
+    playing.add_arm("new")
+    np.testing.assert_array_equal(playing.state.pulls, [*before, 0.0])
+    slate = playing.act(candidates=["a", "new"], weights=WEIGHTS)  # the first two places
+    playing.learn(slate, [0.0, 0.0])
+    np.testing.assert_array_equal(slate.examination, WEIGHTS[:2])
+    assert playing.state.pulls[6] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "asked", "message"),
+    [
+        ({"feedback": "examine"}, {}, "feedback must be one of each, examined.*did you mean 'examined'"),
+        ({}, {"weights": 2, "examination": [1, 1]}, "examination must be left out for feedback='each'"),
+        ({"feedback": "examined"}, {"examination": [1]}, "examination must be left out where there are no w"),
+        ({"feedback": "examined"}, {"weights": [2, 1]}, "examination must be chances from 0 to 1, not 2.0"),
+        ({"feedback": "examined"}, {"weights": 2, "examination": [1]}, r"examination must have shape \(2"),
+        ({"feedback": "examined"}, {"weights": 2, "examination": [0, 0]}, "be positive for some place"),
+        ({"feedback": "examined", "policy": FairXUCB(MERIT, 0.5, bounds=(0, 1), interval="kl")}, {}, "interval must be 'hoeff"),
+        ({"feedback": "examined"}, {"weights": [1e-300]}, "examination must be 0 or at least 1e-100"),
+        ({"reward_range": (1, 0)}, {}, r"reward_range must rise, not be \(1, 0\)"),
+    ],
+)  # fmt: skip
+def test_clicks_that_cannot_be(
+    options: dict[str, Any], asked: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        bandit(**options).act(**asked)
 
 
 @pytest.mark.skipif(not interpreted(), reason="compiling one more policy tells nothing new")

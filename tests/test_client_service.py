@@ -74,7 +74,7 @@ def _until(fact: Callable[[], bool]) -> None:
 
 def test_all_of_an_experiments_life(client: Any, tmp_path: Path) -> None:
     shop = client.experiment("shop")
-    made = shop.create(["a", "b"], POLICY, reward_window_s=0.2, floor=0.1, reward_range=(0, 1))
+    made = shop.create(["a", "b"], POLICY, reward_window_s=5, floor=0.1, reward_range=(0, 1))
     assert [arm.name for arm in made.arms] == ["a", "b"]
     assert shop.get() == made
     assert made in client.experiments()
@@ -137,7 +137,7 @@ def test_all_of_an_experiments_life(client: Any, tmp_path: Path) -> None:
 
 def test_slates(client: Any) -> None:
     shop = client.experiment("page")
-    shop.create(["a", "b"], POLICY)
+    shop.create(["a", "b"], POLICY, reward_window_s=3)
     slate = shop.decide("page", places=[1.0, 0.5], probabilities=True)
     assert shop.decide("page", places=[1.0, 0.5], probabilities=True) == slate
     assert sorted(slate.arms) == ["a", "b"]
@@ -149,6 +149,10 @@ def test_slates(client: Any) -> None:
         shop.reward(slate.decision, 0.25)
     _until(lambda: shop.status().waiting == 0)
     assert [each.reward for each in shop.slate(slate.decision).slate] == [0.0, 0.25]
+    audit = shop.audit_slates(alpha=0.1)
+    assert (audit.alpha, audit.decisions, len(audit.means)) == (0.1, 1, 2)
+    had = {line.arm: 1.5 * line.exposure for line in audit.lines}
+    assert had == pytest.approx(slate.exposures)
     shop.delete()
 
 
@@ -188,10 +192,13 @@ def test_a_large_body_is_refused_in_words(running: Server) -> None:
     assert answer.json()["error"]["code"] == "too_large"
 
 
-def _restarting(found: Server, times: int) -> threading.Thread:
+def _restarting(found: Server, times: int, made: list[Any]) -> threading.Thread:
+    """Kill the server whenever some more decisions were made, and start it again."""
+
     def run() -> None:
-        for _ in range(times):
-            time.sleep(0.4)
+        for done in range(times):
+            while len(made) <= 5 * (done + 1):
+                time.sleep(0.02)
             found.kill()
             found.start()
 
@@ -209,8 +216,8 @@ def test_retries_outlast_crashes_and_nothing_is_done_twice(tmp_path: Path) -> No
     ):
         shop = client.experiment("shop")
         shop.create(["a", "b"], POLICY, reward_window_s=3600)
-        crashes = _restarting(found, times=3)
         made: list[Any] = []
+        crashes = _restarting(found, 3, made)
         while crashes.is_alive():
             choice = shop.decide(str(len(made)))
             assert shop.reward(choice.decision, 0.25).status in ("accepted", "duplicate")
@@ -232,8 +239,8 @@ def test_asynchronous_retries_outlast_a_crash(tmp_path: Path) -> None:
         async with AsyncClient(url, retries=30, timeout=20) as client:
             shop = client.experiment("shop")
             await shop.create(["a", "b"], POLICY)
-            crashes = _restarting(found, times=2)
             made: list[Any] = []
+            crashes = _restarting(found, 2, made)
             while crashes.is_alive():
                 keys = range(len(made), len(made) + 8)
                 made += await asyncio.gather(*(shop.decide(str(key)) for key in keys))

@@ -19,12 +19,16 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import httpx
+import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairx import Exponential, fair_exposure
 from fairx.auditing.result import Moment
+from fairx.service import holding
 from fairx.service.access import Access
 from fairx.service.app import Application
 from fairx.service.cache import FRESH, Cache
@@ -37,6 +41,7 @@ from fairx.store import located
 from fairx.store.errors import Unavailable
 from fairx.store.identity import minted
 
+holding.COMPILED_IN = 60.0  # a busy machine is slow, not wrong
 SECRET = b"s" * 32
 SCRIPT = "<script>alert(1)</script>"
 NEW = "brand new"  # added while there is traffic
@@ -448,6 +453,7 @@ def test_a_policy_without_merit(service: Service) -> None:
     made = service.post("/shop/decide", {"key": "k", "count": 7})["decisions"]
     rewards = [{"decision": one["decision"], "reward": 1.0, "final": True} for one in made]
     service.post("/shop/rewards", {"rewards": rewards})
+    service.now[0] += 600.0
     service.settle("shop", 7)
     page = service.page("/experiments/shop")
     assert "policy Uniform has none" in page.texts["reason"]
@@ -460,6 +466,7 @@ def test_rewards_outside_of_their_range_leave_a_reason(service: Service) -> None
     service.post("", {"name": "shop", "arms": ["a"], "policy": FAIR})
     one = service.post("/shop/decide", {"key": "k"})["decision"]
     service.post("/shop/rewards", {"rewards": [{"decision": one, "reward": 5.0, "final": True}]})
+    service.now[0] += 600.0
     service.settle("shop", 1)
     assert service.client.get("/v1/experiments/shop/audit").status_code == 422
     assert "from 0 to 1, not 5" in service.page("/experiments/shop").texts["reason"]
@@ -475,10 +482,106 @@ def test_slates_have_exposure_by_the_weights_of_their_places(service: Service) -
         check(page.of("counts", counts["arm"]), counts, *COUNTS, "exposure")
         one = service.page(f"/experiments/shop/arms/{counts['arm']}")
         check(one.of("counts"), counts, *COUNTS, "exposure")
-    service.now[0] += 700
-    service.settle("shop", 11)
     refused = service.client.get("/v1/experiments/shop/audit")
-    assert "does not know slates yet" in refused.json()["error"]["message"]
+    assert refused.status_code == 409
+    assert "nothing can be audited yet" in refused.json()["error"]["message"]
+
+
+def slates_of(service: Service, name: str) -> list[pd.DataFrame]:
+    """Return the slates of a log, each with all of its places, that are mature at all of them."""
+    log = service.client.get(f"/v1/experiments/{name}/export").content
+    table = pq.read_table(io.BytesIO(log)).to_pandas()
+    return [slate for _, slate in table.groupby("decision") if slate["mature"].all()]
+
+
+def test_slates_are_audited_by_the_weights_of_their_places(service: Service) -> None:
+    """Against sums that are written out from the export."""
+    floor = 0.05
+    about = {"arms": ["a", "b", "c", "d"], "policy": FAIR, "floor": floor}
+    service.post("", {"name": "shop", **about})
+    service.post("/shop/decide", {"key": "before", "places": 2})
+    rewards = []
+    for i in range(30):
+        offer = {"candidates": ["c", "a", "b"]} if i % 3 else {}
+        asked = {"key": f"k{i}", "places": [1.0, 0.25], **offer}
+        made = service.post("/shop/decide", asked)
+        for placed in made["slate"][: 1 if i >= 25 else 2]:
+            about = {"decision": made["decision"], "place": placed["place"]}
+            rewards.append({**about, "reward": float(placed["arm"] in "ab"), "final": True})
+    one = service.post("/shop/decide", {"key": "single"})["decision"]
+    service.post("/shop/rewards", {"rewards": rewards})
+    service.post("/shop/rewards", {"rewards": [{"decision": one, "reward": 1.0, "final": True}]})
+    service.now[0] += 700
+    service.settle("shop", 63)
+    audit, slates = service.api("/shop/audit"), slates_of(service, "shop")
+    assert audit["decisions"] == len(slates) == 32
+    every = pd.concat(slates)
+    means = every.groupby("arm")["reward"].mean().to_dict()
+    had, earned = dict.fromkeys("abcd", 0.0), dict.fromkeys("abcd", 0.0)
+    weight = regret = 0.0
+    for slate in slates:
+        first, total = slate.iloc[0], slate["weight"].sum()
+        target = fair_exposure(Exponential(3.0), [means[arm] for arm in first["candidates"]],
+                               np.sort(slate["weight"])[::-1])  # fmt: skip
+        fair = floor * total + (1 - floor * len(target)) * target
+        for arm, exposure, due in zip(first["candidates"], first["exposures"], fair, strict=True):
+            had[arm] += exposure
+            earned[arm] += due
+        weight += total
+        regret += np.abs(first["exposures"] - fair).sum() / total
+    assert audit["fairness_regret_per_decision"] == pytest.approx(regret / 32)
+    page = service.page("/experiments/shop")
+    check(page.of("numbers"), audit, "fairness_regret_per_decision")
+    assert page.of("asof")["audited"] == "32"
+    assert "weight of all places" in page.texts["weighted"]
+    for line, mean, low, high in zip(
+        audit["lines"], audit["means"], audit["mean_box"]["low"], audit["mean_box"]["high"],
+        strict=True,
+    ):  # fmt: skip
+        arm = line["arm"]
+        assert line["exposure"] == pytest.approx(had[arm] / weight)
+        assert line["fair_share"] == pytest.approx(earned[arm] / weight)
+        assert mean == pytest.approx(means[arm])
+        check(page.of("arms", arm), line, "exposure", "fair_share", "fair_low", "fair_high")
+        check(page.of("arms", arm), line, "verdict")
+        own = service.page(f"/experiments/shop/arms/{arm}")
+        check(own.of("numbers"), line, "exposure", "fair_share", "fair_low", "fair_high")
+        check(own.of("numbers"), {"mean": mean, "mean_low": low, "mean_high": high}, *MEAN)
+        offered = sum(arm in slate["candidates"].iloc[0] for slate in slates)
+        assert own.of("numbers")["candidacies"] == str(offered) == str(line["offered"])
+
+
+@pytest.mark.parametrize(
+    ("arms", "places"), [("a", 3), ("ab", [1.0, 0.0]), ("ab", [1e-300, 1e-300]), ("ab", 2)]
+)
+def test_odd_pages_are_audited(service: Service, arms: str, places: Any) -> None:
+    """One arm, fewer arms than places, weights of 0, weights that are hardly any, an arm for each place."""
+    service.post("", {"name": "shop", "arms": list(arms), "policy": FAIR})
+    for i in range(6):
+        service.post("/shop/decide", {"key": str(i), "places": places})
+    service.now[0] += 700
+    service.settle("shop", 6 * len(arms))
+    audit = service.api("/shop/audit")
+    assert (audit["decisions"], audit["problems"]) == (6, {})
+    assert sum(line["exposure"] for line in audit["lines"]) == pytest.approx(1)
+    assert sum(line["fair_share"] for line in audit["lines"]) == pytest.approx(1)
+    assert service.page("/experiments/shop").of("asof")["audited"] == "6"
+
+
+def test_a_slate_counts_if_one_of_its_places_was_shown(service: Service) -> None:
+    """What was not shown has no reward, and its slate was shown all the same."""
+    about = {"arms": ["a", "b", "c"], "policy": FAIR, "requires_shown": True}
+    service.post("", {"name": "shop", **about})
+    made = [
+        service.post("/shop/decide", {"key": str(i), "places": 2})["decision"] for i in range(9)
+    ]
+    shown = [{"decision": one, "place": 1} for one in made[:6]]
+    service.post("/shop/shown", {"decisions": shown})
+    service.now[0] += 700
+    service.settle("shop", 18)
+    audit = service.api("/shop/audit")
+    assert audit["decisions"] == 6
+    assert sum(line["shows"] for line in audit["lines"]) == 12
 
 
 def test_contexts_and_what_must_be_shown(service: Service) -> None:
@@ -511,6 +614,7 @@ def test_pages_of_a_store_on_postgresql(database_url: str) -> None:
         made = [one for body in bodies for one in service.post("/shop/decide", body)["decisions"]]
         rewards = [{"decision": one["decision"], "reward": 1.0, "final": True} for one in made]
         service.post("/shop/rewards", {"rewards": rewards})
+        service.now[0] += 600.0
         service.settle("shop", 14)
         assert service.page("/experiments/shop").of("numbers")["mature"] == "14"
         for arm, candidacies in (("a", "14"), ("b", "5"), ("c", "14")):
@@ -526,6 +630,7 @@ def test_many_arms(service: Service) -> None:
     made = service.post("/shop/decide", {"key": "k", "count": 200})["decisions"]
     rewards = [{"decision": one["decision"], "reward": 1.0, "final": True} for one in made]
     service.post("/shop/rewards", {"rewards": rewards})
+    service.now[0] += 600.0
     service.settle("shop", 200)
     page = service.page("/experiments/shop")
     rows = [key for key in page.numbers if key[0] == "arms"]

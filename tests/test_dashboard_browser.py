@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 from postgres_cluster import free_port
+from serving import posted
 
 from fairx.service.dashboard.words import arm_link
 
@@ -59,7 +60,7 @@ class Running(NamedTuple):
         return self.api.get(f"/v1/experiments{path}").raise_for_status().json()
 
     def post(self, path: str, body: Any) -> Any:
-        return self.api.post(f"/v1/experiments{path}", json=body).raise_for_status().json()
+        return posted(f"{self.url}/v1/experiments{path}", body)
 
     def traffic(self, name: str, means: dict[str, float], count: int, tag: str) -> None:
         """Decide and reward; return when all of it was learned from."""
@@ -109,10 +110,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def _fill(running: Running) -> None:
     policy = {"kind": "FairXEG", "merit": MERIT, "epsilon": 0.8}
-    running.post("", {"name": "songs", "arms": list(FEW), "policy": policy})
+    running.post("", {"name": "songs", "arms": list(FEW), "policy": policy, "reward_window_s": 1})
     running.traffic("songs", FEW, 1500, "first")
     many = {f"seller {i}": i / 200 for i in range(200)}
-    running.post("", {"name": "market", "arms": list(many), "policy": policy})
+    running.post("", {"name": "market", "arms": list(many), "policy": policy, "reward_window_s": 1})
     running.traffic("market", many, 1000, "first")
     running.post("", {"name": "empty", "arms": ["a"], "policy": {"kind": "Uniform"}})
 

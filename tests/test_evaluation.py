@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from fairx import Exponential, FairXTS, OptimalFair, Uniform, fair_probabilities, logs
 from fairx.evaluation import (
@@ -20,12 +21,16 @@ from fairx.evaluation import (
     confidence_sequence,
     evaluate,
     from_table,
+    intervals,
     logged,
+    looking,
     mean_rewards,
     reading,
     sequences,
     split,
 )
+from fairx.evaluation.gathering import Rows
+from fairx.evaluation.terms import Terms, ips, snips
 
 ALL = ("ips", "snips", "dm", "dr", "replay")
 WEIGHTED = ("ips", "snips", "dr")
@@ -74,6 +79,14 @@ def random_target(log: Logged, seed: int) -> np.ndarray[Any, Any]:
         log.all_candidates() >= 0
     )
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_withheld() -> Iterator[None]:
+    """Logs are small here, to be computed by hand: test_withholding.py is about what is withheld."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(looking, "reasons", lambda *_: ())
+        yield
 
 
 # Hand-computed and published examples
@@ -127,16 +140,27 @@ def test_the_standard_errors_by_hand() -> None:
     SNIPS: weights 2, 1/2, 1, 1/2; the ratio is 3/4; residuals w (r - 3/4) are 1/2, -3/8, 1/4,
     -3/8, their variance 19/96 (the mean is 0), divided by the mean weight 1 and by 4.
     """
+    weights, rewards = np.array([2.0, 0.5, 1.0, 0.5]), np.array([1.0, 0.0, 1.0, 0.0])
+    rows = Rows(np.array([0, 1, 0, 1]), rewards, weights)
+    for found, error in ((ips, 11 / 48), (snips, 19 / 96 / 4)):
+        assert found(rows, weights).estimate() == pytest.approx(0.75, abs=1e-9)
+        terms = found(rows, weights)
+        assert intervals.standard_error(terms) == pytest.approx(math.sqrt(error), abs=1e-9)
+        by_one = terms._replace(units=np.arange(4))
+        assert intervals.normal(by_one, 0.05) == pytest.approx(intervals.normal(terms, 0.05))
     log = log_of([0] * 4, [1, 0, 1, 0], [0.5, 1, 1, 1], names=(0,))
-    ones = np.ones((4, 1))
-    assert evaluate(log, ones, "ips").reward == pytest.approx(0.75, abs=1e-9)
-    two = log_of([0, 1, 0, 1], [1, 0, 1, 0], [0.25, 1, 0.5, 1])
-    even = evaluate(two, [0.5, 0.5], "snips", max_unsupported=1)
-    reach = 1.959963984540054
-    assert even.reward == pytest.approx(0.75, abs=1e-9)
-    assert even.high - even.reward == pytest.approx(reach * math.sqrt(19 / 96 / 4), abs=1e-9)
-    plain = evaluate(two, [0.5, 0.5], "ips", max_unsupported=1)
-    assert plain.high - plain.reward == pytest.approx(reach * math.sqrt(11 / 48), abs=1e-9)
+    assert evaluate(log, np.ones((4, 1)), "ips").reward == pytest.approx(0.75, abs=1e-9)
+
+
+@pytest.mark.parametrize("units", [20, 60, 1000])
+def test_intervals_are_of_student(units: int) -> None:
+    """The terms are as a normal distribution has them: kurtosis 3, so that freedom is as of units."""
+    terms = stats.norm.ppf((np.arange(units) + 0.5) / units)
+    kurtosis = float(np.mean(terms**4) / np.mean(terms**2) ** 2)
+    low, high = intervals.normal(Terms(terms, np.ones(units), None, np.ones(units)), 0.05)
+    error = terms.std(ddof=1) / math.sqrt(units)
+    wanted = stats.t.ppf(0.975, 2 * units / (kurtosis - 1))
+    assert [-low / error, high / error] == pytest.approx([wanted, wanted], rel=1e-3)
 
 
 def test_replay_by_hand() -> None:
@@ -235,13 +259,14 @@ def test_the_error_of_the_direct_method_is_that_of_its_model(width: int, wide: b
 
 
 def _direct_terms(log: Logged, policy: Any) -> tuple[float, Callable[[int], float]]:
+    from fairx.evaluation.folds import apart
     from fairx.evaluation.gathering import gathered
     from fairx.evaluation.models import fitted, leverages
     from fairx.evaluation.targets import target
 
-    model = fitted(log, 1, 1.0)
-    found = gathered(log, target(policy, log, None, 1, None), model)
-    parts = leverages(model, log, found.asked)
+    model = fitted(log, apart(1), 1.0)
+    found = gathered(log, target(policy, log, None, 1, None), model, "dm")
+    parts, _ = leverages(model, log, found.asked)
     estimate = evaluate(log, policy, "dm", max_unsupported=1).reward
     return estimate, lambda i: float(parts[i])
 
@@ -503,9 +528,17 @@ def test_a_log_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -
         (np.ones((3, 2)) / 2, {}, "one row for each of the 4 decisions, not 3"),
         (np.ones((4, 2)), {}, "sum to 1 .* at decision 0"),
         (lambda contexts: contexts, {}, "contexts must be in the log"),
-        ([0.5, 0.5], {"estimator": "best"}, "estimator must be one of ips, snips, dm, dr, replay"),
+        ([0.5, 0.5], {"estimator": "best"}, "estimator must be one of ips, snips, dm, dr, stab"),
         ([0.5, 0.5], {"interval": "wide"}, "interval must be one of"),
-        ([0.5, 0.5], {"interval": "sequence"}, "must be asked of estimator='ips', not 'snips'"),
+        ([0.5, 0.5], {"interval": "sequence"}, "weight_bound must be given for .* 'snips'"),
+        (
+            [0.5, 0.5],
+            {"interval": "sequence", "estimator": "dm"},
+            "asked of ips, snips, dr, not 'dm'",
+        ),
+        ([0.5, 0.5], {"interval": "sequence", "clip": 2}, "clip must be left out of the sequence"),
+        ([0.5, 0.5], {"weight_bound": 2}, "weight_bound must be left out of interval='normal'"),
+        ([0.5, 0.5], {"estimator": "stabilised"}, "the log must have probabilities of all"),
         ([0.5, 0.5], {"interval": "bootstrap"}, "seed .the bootstrap draws at random. must be"),
         ([0.5, 0.5], {"alpha": 0.0}, "alpha must be a number from 1e-12 to 0.5"),
         ([0.5, 0.5], {"estimator": "replay"}, "uniform over the candidates for replay"),
@@ -552,7 +585,7 @@ def test_no_bet_gains_on_average(values: list[float], guess: float, seed: int) -
 @settings(max_examples=50, deadline=None)
 @given(spread=st.floats(0, 1e7), error=st.floats(1e-6, 0.4))
 def test_the_boundary_is_where_the_average_bet_is_reached(spread: float, error: float) -> None:
-    found = float(sequences._boundary(np.array([spread]), error)[0])
+    found = float(sequences.boundary(np.array([spread]), error)[0])
     powers = sequences.ODDS + sequences.BETS * found - sequences.COSTS * spread
     top = powers.max()
     assert top + math.log(np.exp(powers - top).sum()) == pytest.approx(

@@ -30,7 +30,6 @@ GOOD = Diagnostics(
             {"mean_weight": 0.9, "unsupported": 0.1, "mean_weight_error": 0.0},
             ["0.1 of the policy's"],
         ),
-        ({"effective_sample_size": 99.9}, ["the effective sample size is 100"]),
         ({"clipped": 0.25}, ["clipping at 7 cut off 0.25 of the weight"]),
     ],
 )

@@ -58,8 +58,8 @@ def test_sums_that_are_written_out() -> None:
 @pytest.mark.parametrize("estimator", ["ips", "snips", "dr"])
 def test_one_place_is_a_decision(estimator: str) -> None:
     rng = np.random.default_rng(3)
-    arms, contexts = rng.choice(ARMS, p=SHIFTS, size=200), rng.normal(size=(200, 2))
-    rewards = (rng.random(200) < MEANS[arms]).astype(float)
+    arms, contexts = rng.choice(ARMS, p=SHIFTS, size=800), rng.normal(size=(800, 2))
+    rewards = (rng.random(800) < MEANS[arms]).astype(float)
     one = Logged(arms, rewards, SHIFTS[arms], contexts=contexts)
     column = np.s_[:, None]
     page = LoggedSlates(arms[column], rewards[column], SHIFTS[arms][column], contexts=contexts)
@@ -76,7 +76,10 @@ def test_one_place_is_a_decision(estimator: str) -> None:
 def test_intervals_hold_as_often_as_they_say(logs: list[LoggedSlates], estimator: str) -> None:
     """Of 300 logs, between binomial quantiles of 93.5 and 96.5 %, but for 1e-4 on either side."""
     found = [evaluate_slates(log, TARGET, estimator) for log in logs]
-    assert LEAST <= sum(one.low <= TRUTH <= one.high for one in found) <= MOST
+    withheld = sum(bool(one.withheld) for one in found)
+    assert withheld < 0.05 * LOGS
+    assert withheld + sum(one.low <= TRUTH <= one.high for one in found) >= LEAST
+    assert sum(one.low <= TRUTH <= one.high for one in found) <= MOST
     rewards = np.array([one.reward for one in found])
     assert abs(rewards.mean() - TRUTH) < 5 * rewards.std() / np.sqrt(LOGS)
 
@@ -180,3 +183,8 @@ def test_an_arm_never_at_a_place_is_not_supported() -> None:
         LoggedSlates(**bad)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="propensities must be above 0"):
         LoggedSlates(**bad | {"arms": [[0, 1]], "propensities": [[0.5, 0.0]]})  # type: ignore[arg-type]
+
+
+def test_a_log_that_was_not_read() -> None:
+    with pytest.raises(TypeError, match="log must be LoggedSlates, not dict: read it by slates_of"):
+        evaluate_slates({}, {}, seed=1)

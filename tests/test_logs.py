@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,7 +137,8 @@ def test_every_kind_of_problem_is_counted(kind: str, form: str, tmp_path: Path) 
     log = logs.read(FORMATS[form](table, tmp_path))
     assert log.problems()[kind] == 1
     assert [row[0] for row in rows_of(log)] == ["10", "12", "13"]
-    with pytest.raises(ValueError, match=r"row 2 of .*" + kind.replace("(", r"\(")):
+    where = "line 3 of .*log.csv.gz" if form == "csv" else "row 2 of .*log.parquet"
+    with pytest.raises(ValueError, match=where + " .*" + re.escape(kind)):
         logs.read(FORMATS[form](table, tmp_path), strict=True)
 
 
@@ -191,7 +193,10 @@ def test_lines_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
 def test_an_unreadable_line_is_refused_when_strict(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("arm,reward\na,1\nb\nc,0\n")
-    with pytest.raises(ValueError, match="1 times: unreadable line"):
+    with pytest.raises(
+        ValueError,
+        match=r"line 3 of .*log.csv must be readable, not 'b': unreadable",
+    ):
         logs.read(path, strict=True)
 
 
@@ -338,5 +343,4 @@ def test_what_cannot_be_read_comes_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a reward is a number with a point \(0.5, not 0,5\)"):
         audit(tmp_path / "log.csv", Exponential(1))
     assert "year first" in problems.remedies(["missing or invalid time"])
-    assert "UTF-8" in problems.remedies([problems.UNREADABLE])
     assert problems.remedies(["missing arm"]) == ""

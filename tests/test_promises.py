@@ -223,8 +223,8 @@ def test_same_key_same_answer_after_a_restart(tmp_path: Path) -> None:
     database = SQLite(path, write=True)
     site = Site(database)
     first = {f"k{i}": site.decide(f"k{i}").decision for i in range(20)}
-    site.reward("k0", 5.0, final=True)
-    site.fold()
+    site.reward("k0", 5.0)
+    site.close_windows()
     site.arms(add=["d"])
     database.close()
     database = site.database = SQLite(path, write=True)
@@ -244,8 +244,8 @@ def test_same_key_same_answer_across_workers(database_url: str) -> None:
     keys = [f"k{i}" for i in range(60)]
     for key in ("seen", "seen too"):
         one.decide(key)
-        one.reward(key, 5.0, final=True)
-    one.fold()  # two has not heard of it
+        one.reward(key, 5.0)
+    one.close_windows()  # two has not heard of it
     assert [one.made(key)[0].arm for key in keys] != [two.made(key)[0].arm for key in keys]
     start = threading.Barrier(2)
 
@@ -301,9 +301,9 @@ def test_every_decision_can_be_rederived(database: SQLite, floor: float) -> None
     site = Site(database, "abcd", floor=floor)
     for i in range(150):
         site.decide(f"k{i}", [None, ["c", "a"], ["d", "b", "a"]][i % 3])
-        site.reward(f"k{i}", i % 7 / 6, final=True)
+        site.reward(f"k{i}", i % 7 / 6)
         if i % 10 == 9:
-            site.fold()
+            site.close_windows()
     seed = site.experiment.seed
     sums, upto = np.zeros((2, 4)), 0
     for version, watermark in database.rows(
@@ -377,8 +377,8 @@ def test_propensities_are_the_truth(database: SQLite, kind: str) -> None:
 
     for i in range(30):  # so that arms differ
         arm = site.decide(f"k{i}", candidates, contexts()).decision.arm
-        site.reward(f"k{i}", arm / 3, final=True)
-    site.fold()
+        site.reward(f"k{i}", arm / 3)
+    site.close_windows()
     chances, positions = [], []
     for i in range(10_000):
         position, found = site.decider.decide(

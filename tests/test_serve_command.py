@@ -12,7 +12,7 @@ import apsw
 import httpx
 import pytest
 from asking import POLICY, E
-from serving import Server, server
+from serving import Server, posted, server
 
 from fairx.command import main
 from fairx.service.running import Options, application
@@ -28,7 +28,7 @@ def filled(url: str, decisions: int, name: str = "shop") -> list[str]:
     answers = []
     for i in range(decisions):
         key = f"{name} {time.monotonic_ns()} {i}"
-        found = httpx.post(f"{url}{E}/{name}/decide", json={"key": key}).json()["decision"]
+        found = posted(f"{url}{E}/{name}/decide", {"key": key})["decision"]
         reward = {"decision": found, "reward": i % 2, "final": True}
         httpx.post(f"{url}{E}/{name}/rewards", json={"rewards": [reward]}).raise_for_status()
         answers.append(found)

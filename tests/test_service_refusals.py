@@ -130,7 +130,7 @@ class Case(NamedTuple):
 def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
     limits = Limits(candidates=5, arms=6, dimension=8, events=4, letters=30)
     with serving(tmp_path_factory.mktemp("refusals") / "store.db", limits) as service:
-        service.create(arms="abc", floor=0.3, reward_range=[0, 1], reward_window_s=10)
+        service.create(arms="abc", floor=0.3, reward_range=[0, 1], reward_window_s=5)
         service.post(SHOP + "/arms", {"pause": ["c"]})
         service.create("radio", "ab", policy=LIN, dimension=2)
         service.create("asleep", "ab")
@@ -140,7 +140,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
         service.create("low", "ab", policy=POLICY | {"merit": affine}, reward_window_s=1)
         for name in ("even", "low"):
             service.decide("k", name)
-        service.reward(service.decide("old")["decision"], 1.0, final=True)
+        service.reward(service.decide("old")["decision"], 1.0)
         service.later(5)
         made = service.decide("k")["decision"]
         service.reward(made, 0.75)

@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from strategies import means, merits
+from test_simulation import Softmax
 
 from fairx import UCB, Affine, Exponential, FairXUCB, Uniform, fair_exposure, fair_probabilities
 from fairx.compiled import entry, interpreted
@@ -24,7 +25,7 @@ from fairx.policies.exposing import deploy_slate, exposer_of
 from fairx.policies.optimism import Exact, empty_box, set_interval
 from fairx.slates import draw_slate, new_page, place_weights, slate_propensities
 from fairx.slates.drawing import draw, fill_propensities
-from fairx.slates.target import expose, pool, spread
+from fairx.slates.target import MANY, expose, fill_exposures, pool, ready_to_fill, spread
 
 LOGARITHMIC = 1 / np.log2(np.arange(2, 12))
 
@@ -45,11 +46,31 @@ LOGARITHMIC = 1 / np.log2(np.arange(2, 12))
         ([[1, 1]], "weights must have shape"),
         (4, "weights must be at most one for each arm, not 4 for 3 arms"),
         ([1, 1, 1, 0], "weights must be at most one for each arm, not 4 for 3 arms"),
+        (10**15, "weights must be at most one for each arm, not 1000000000000000 for 3 arms"),
     ],
 )
 def test_weights_that_are_none_are_refused(weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fair_exposure(Exponential(1), [0.1, 0.2, 0.3], weights)
+
+
+def test_more_places_than_memory_are_refused_by_name() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="weights must be at most 1000000, not 1000000000000000"):
+        draw_slate([1.0], 10**15, rng)
+    many = np.full(20_000, 0.5)
+    with pytest.raises(ValueError, match="weights must be fewer to draw slates from 20000 arms"):
+        draw_slate(many, 10_000, rng)
+    np.testing.assert_allclose(fair_exposure(Exponential(0), many, 10_000), 0.5)
+
+
+@pytest.mark.skipif(interpreted(), reason="compares with compiled code")
+def test_exposures_of_very_many_arms_have_the_bits_of_interpreted_ones() -> None:
+    means, weights = np.random.default_rng(1).random(MANY + 1), LOGARITHMIC[:4]
+    page, out = new_page(weights, means.size, whole=0), np.empty(means.size)
+    page.logs[:] = 4 * means
+    fill_exposures.interpreted(page, out)
+    np.testing.assert_array_equal(fair_exposure(Exponential(4), means, weights), out)
 
 
 def test_a_number_of_places_stands_for_as_many_ones() -> None:
@@ -156,6 +177,37 @@ def test_propensities_have_the_exposures_exactly(problem: Any, bits: int, whole:
     assert propensities.min() > 0
 
 
+def hostile(rng: np.random.Generator) -> tuple[Any, Any]:
+    """Logarithms of merits over 300 orders, of 0, with ties and near ties; weights that end in zeros."""
+    arms = int(rng.choice([1, 2, 3, 5, 14, 30, 128, 129, 200]))
+    k = int(rng.choice([1, arms, max(1, arms - 1), min(arms, 10)]))
+    logs = [
+        rng.uniform(-690, 690, arms), np.where(rng.random(arms) < 0.5, -math.inf, rng.normal(size=arms)),
+        rng.choice([0.0, 1.0], arms), rng.normal(0, 10.0 ** rng.uniform(-15, 0), arms),
+        np.full(arms, -math.inf),
+    ][rng.integers(5)]  # fmt: skip
+    falling = np.sort(rng.random(k))[::-1]
+    zeros = np.where(np.arange(k) < max(1, k // 2), falling, 0.0)
+    choices = [np.ones(k), falling, zeros, 10.0 ** -np.sort(rng.uniform(0, 300, k))]
+    return logs, np.ascontiguousarray(choices[rng.integers(4)])
+
+
+@pytest.mark.skipif(interpreted(), reason="takes 2,000 draws")
+def test_hostile_problems_by_the_thousand() -> None:
+    rng = np.random.default_rng(13)
+    for _ in range(2000):
+        logs, weights = hostile(rng)
+        page, exposures = new_page(weights, len(logs), whole=0), np.empty(len(logs))
+        page.logs[:] = logs
+        ready_to_fill()(page, exposures)
+        table = slate_propensities(exposures, weights)
+        slate = draw_slate(exposures, weights, rng)
+        assert np.abs(table @ weights - exposures).max() < 1e-12 * weights.sum()
+        np.testing.assert_allclose(table.sum(0), 1.0, atol=1e-12)
+        assert np.unique(slate.arms).size == weights.size
+        assert slate.propensities.min() > 0
+
+
 @pytest.mark.parametrize(("arms", "k"), [(200, 3), (300, 10), (131, 32), (1000, 10)])
 @pytest.mark.parametrize("steepness", [0.0, 4.0, 40.0])
 def test_rows_that_are_shared_have_the_exposures_exactly(
@@ -222,8 +274,10 @@ def many_draws(exposures: Any, weights: Any, rounds: int, whole: int = 128) -> t
 @pytest.mark.parametrize("whole", [1, 128])
 @pytest.mark.parametrize("weights", [LOGARITHMIC[:3], np.ones(3), np.array([1.0, 0.5, 0.5, 0.0])])
 def test_frequencies_are_the_propensities(weights: Any, whole: int) -> None:
-    """By chi-square, at a chance of 1e-6: draws are a multinomial at each place."""
-    exposures = fair_exposure(Exponential(4), np.linspace(0, 1, 30), weights)
+    """By chi-square, at a chance of 1e-6: draws are a multinomial at each place. Some are nearly alike."""
+    means = np.linspace(0, 1, 30)
+    means[26:28] = means[25] * np.array([1 + 1e-6, 1 + 1e-3])
+    exposures = fair_exposure(Exponential(4), means, weights)
     rounds = 300 if interpreted() else 100_000
     counts, expected, _ = many_draws(exposures, weights, rounds, whole)
     for place in range(len(weights)):
@@ -258,6 +312,30 @@ def test_near_equal_arms_have_near_equal_places() -> None:
     assert exposures[14] == pytest.approx(exposures[11], rel=0.04)
     np.testing.assert_allclose(a, b, atol=0.06)
     assert a.sum() == pytest.approx(b.sum(), abs=0.04)
+
+
+@pytest.mark.parametrize("whole", [1, 128])
+@pytest.mark.parametrize(("arms", "k"), [(3, 3), (5, 3), (14, 10), (14, 13), (60, 10)])
+def test_what_differs_by_a_millionth_is_shown_at_the_same_places(
+    arms: int, k: int, whole: int
+) -> None:
+    """Else, up to 0.99: with three arms on three places the second was never on the last."""
+    rng = np.random.default_rng(arms + k)
+    for steepness in (0.5, 2.0, 4.0, 10.0):
+        means = rng.random(arms)
+        means[2] = means[1] * (1 - 1e-6)
+        exposures = fair_exposure(Exponential(steepness), means, 1 / np.log2(np.arange(2, k + 2)))
+        _, _, table = drawn(exposures, 1 / np.log2(np.arange(2, k + 2)), 1, whole)
+        np.testing.assert_allclose(table[1], table[2], atol=0.001)
+        np.testing.assert_allclose(
+            table @ (1 / np.log2(np.arange(2, k + 2))), exposures, atol=1e-13
+        )
+
+
+def test_what_only_rounding_tells_apart_is_the_same() -> None:
+    exposures = np.array([0.5, 0.5 + 1e-15, 0.5 - 1e-15, 0.5, 0.5])
+    _, _, table = drawn(exposures, [1.0, 1.0, 0.5], 1)
+    np.testing.assert_allclose(table, 0.2, atol=1e-13)
 
 
 @pytest.mark.parametrize("arms", [3, 5, 129])
@@ -437,6 +515,16 @@ def test_a_policy_of_others_stands_on_its_probabilities() -> None:
     assert type(exposer_of(inner_form(Uniform()))).__name__ == "ByProbability"
     assert type(exposer_of(FAIR[0])).__name__ == "ByItself"
     assert exposer_of(CONVENTIONAL[2]).epsilon == 0.1
+
+
+def test_exposures_of_a_policy_of_others() -> None:
+    policy, rng = Softmax(4.0), np.random.default_rng(0)
+    state, offer = policy.start(4, 0), (np.arange(4), np.empty((4, 0)))
+    found = deploy_slate(policy, state, *offer, [1, 0.5], rng)
+    np.testing.assert_allclose(found, 0.375, rtol=1e-3)
+    state[:] = math.nan
+    with pytest.raises(ValueError, match="probabilities must be one for each arm on offer"):
+        deploy_slate(policy, state, *offer, [1, 0.5], rng)
 
 
 class Floored(UCB):

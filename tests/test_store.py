@@ -170,7 +170,7 @@ def test_a_key_decides_once(database: Database) -> None:
     first = site.decide("k")
     assert not first.repeated
     site.reward("k", 1.0, final=True)
-    site.fold()  # a new snapshot would give other probabilities
+    site.close_windows()  # a new snapshot would give other probabilities
     again = site.decide("k")
     assert again.repeated
     assert again.decision == first.decision
@@ -286,12 +286,13 @@ def test_a_reward_before_its_decision_is_parked(database: Database) -> None:
     assert site.learned() == [(site.id("k"), 3.0, 2)]
 
 
-def test_a_final_reward_before_its_decision_makes_it_mature_at_once(database: Database) -> None:
+def test_a_final_reward_before_its_decision_closes_it(database: Database) -> None:
     site = Site(database)
     assert site.reward("k", 1.0, final=True) == "parked"
     site.decide("k")
     assert site.reward("k", 1.0, "more") == "late"
-    assert site.fold() is not None
+    assert site.fold() is None
+    site.close_windows()
     assert site.learned() == [(site.id("k"), 1.0, 1)]
 
 
@@ -306,7 +307,7 @@ def test_a_reward_after_the_window_is_late(database: Database) -> None:
     assert site.learned() == [(site.id("k"), 0.0, 0)]
 
 
-def test_a_final_reward_ends_the_window(database: Database) -> None:
+def test_a_final_reward_closes_a_decision_that_goes_on_waiting(database: Database) -> None:
     site = Site(database)
     site.decide("k")
     found = site.rewards(
@@ -315,7 +316,8 @@ def test_a_final_reward_ends_the_window(database: Database) -> None:
         Reward(site.id("k"), 4.0, "after"),
     )
     assert found == ["accepted", "accepted", "late"]
-    site.fold()
+    assert site.fold() is None
+    site.close_windows()
     assert site.learned() == [(site.id("k"), 3.0, 2)]
 
 
@@ -404,8 +406,8 @@ def test_arms_come_and_go_and_keep_what_was_learned(database: Database) -> None:
     site = Site(database, ["a", "b"])
     for i in range(4):
         site.decide(f"k{i}", ["a"])
-        site.reward(f"k{i}", 1.0, final=True)
-    site.fold()
+        site.reward(f"k{i}", 1.0)
+    site.close_windows()
     site.arms(add=["c"], pause=["b"])
     assert [(arm.name, arm.status) for arm in site.snapshot.arms] == [
         ("a", "active"), ("b", "paused"), ("c", "active"),
@@ -468,8 +470,9 @@ def test_a_floor_is_mixed_in(lite: SQLite, policy: Any, dimension: int, floor: f
 def test_names_are_taken_until_an_experiment_is_deleted(database: Database) -> None:
     site = Site(database)
     site.decide("k")
+    assert Site(database).experiment == site.experiment  # the same request
     with pytest.raises(Conflict, match="experiment 'shop' exists"):
-        Site(database)
+        Site(database, ["a"])
     with database.transaction():
         set_status(database, site.experiment, "deleted", site.now, "test")
     assert experiments(database) == []
@@ -510,8 +513,9 @@ def test_a_unit_is_forgotten_and_the_log_can_still_be_verified(
     for round_ in range(3):
         for i in range(6):
             site.decide(f"{round_} {i}", None, contexts, "anna" if i % 2 else "bert")
-            site.reward(f"{round_} {i}", i / 6, final=i < 4)
-        site.fold()  # two of each round wait
+            site.reward(f"{round_} {i}", i / 6)
+            site.now += WINDOW / 8
+        site.fold()  # some of each round wait
     before = site.snapshot.sums.copy()
     with database.transaction():
         assert erase(database, site.experiment, "anna", site.now, "test") == 9
@@ -601,9 +605,9 @@ def test_the_arms_posterior_follows_from_counts(database: Database) -> None:
     given: dict[int, list[float]] = {0: [], 1: [], 2: []}
     for i in range(30):
         found = site.decide(f"k{i}", [["a", "b"], ["b", "a"]][i % 2])
-        site.reward(f"k{i}", i / 7, final=True)
+        site.reward(f"k{i}", i / 7)
         given[found.decision.arm].append(i / 7)
-    site.fold()
+    site.close_windows()
     state = state_of(site.experiment.settings, site.snapshot.sums, 3)
     for arm, values in given.items():
         precision = 1.0 + len(values) / 0.25
@@ -634,8 +638,8 @@ def test_a_new_arm_of_ucb_is_as_wide_as_after_one_pull(database: Database) -> No
     site = Site(database, ["a", "b"], policy=FAIR_UCB)
     for i in range(20):
         site.decide(f"k{i}")
-        site.reward(f"k{i}", i % 2, final=True)
-    site.fold()
+        site.reward(f"k{i}", i % 2)
+    site.close_windows()
     site.arms(add=["new"])
     state = state_of(site.experiment.settings, site.snapshot.sums, 3)
     assert state.pulls.tolist()[2] == 1
@@ -664,9 +668,9 @@ def good(request: pytest.FixtureRequest, lite: SQLite) -> Site:
     site = Site(lite)
     for i in range(12):
         site.decide(f"k{i}", [None, ["c", "a"]][i % 2])
-        site.reward(f"k{i}", i / 5, final=i < 9)
-        if i % 4 == 3:
-            site.fold()
+        site.reward(f"k{i}", i / 5)
+        if i in (3, 7, 8):
+            site.close_windows()
     site.arms(add=["d"])
     site.decide("last")
     return site
@@ -960,6 +964,7 @@ def test_two_writers_that_want_the_same_are_both_answered(database_url: str) -> 
     for one, two in zip(first[::2], second[::2], strict=True):
         assert {tuple(one), tuple(two)} == {("late", "late", "parked"), ("duplicate",) * 3}
     for one, two in zip(first[1::2], second[1::2], strict=True):
-        assert {type(one), type(two)} == {Snapshot, Conflict}
+        assert isinstance(one, Snapshot)  # of the same experiment, for who asks again as well
+        assert two.experiment == one.experiment
     for each in writers:
         each.writer.close()

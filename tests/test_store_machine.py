@@ -60,8 +60,6 @@ class Model:
         self.version = 1
 
     def decide(self, key: str, made: Made) -> None:
-        if any(final for _, final, _ in self.rewards.get(key, {}).values()):
-            made = made._replace(due=self.now)
         self.decisions[key] = made
         self.waiting.append(key)
 
@@ -74,14 +72,14 @@ class Model:
 
     def reward(self, key: str, value: float, name: str, final: bool) -> str:
         given, status = self.rewards.setdefault(key, {}), self.status(key)
+        if status == "accepted" and any(last and not late for _, last, late in given.values()):
+            status = "late"
         first = given.get(name)
         if first is not None and first[0] != value:
             return "conflict"
         if first is not None and (first[1] or not final or status == "late"):
             return "duplicate"
         given[name] = (value, final, first[2] if first else status == "late")
-        if final and status == "accepted":
-            self.decisions[key] = self.decisions[key]._replace(due=self.now)
         return status
 
     def show(self, key: str) -> str:

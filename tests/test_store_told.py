@@ -34,7 +34,7 @@ def test_a_policy_is_told_in_the_fold(tmp_path: Path, about: dict[str, Any]) -> 
     database = located(f"sqlite:///{tmp_path}/store.db").writer()
     site = Site(database, ["a", "b", "c"], policy=about, missing_reward=None, floor=0.05)
     policy: Any = checked({"policy": about}).policy
-    state, unrewarded = policy.start(3, 0), []
+    state = policy.start(3, 0)
     for i in range(30):
         if i == 12:
             site.arms(add=["d"])
@@ -44,16 +44,12 @@ def test_a_policy_is_told_in_the_fold(tmp_path: Path, about: dict[str, Any]) -> 
             state = wide
         decision = site.decide(f"k{i}", [["a", "b"], None][i % 2]).decision
         assert np.frombuffer(decision.probabilities).min() >= 0.05
-        if i % 5 == 0:
-            unrewarded.append(decision)
-            continue
-        site.reward(f"k{i}", i % 3 / 2, final=True)
-        site.fold()
+        if i % 5:
+            site.reward(f"k{i}", i % 3 / 2)
+        site.close_windows()
         told(policy, state, decision)
-        policy.learn(state, decision.arm, np.empty(0), i % 3 / 2)
-    site.close_windows()
-    for decision in unrewarded:
-        told(policy, state, decision)
+        if i % 5:
+            policy.learn(state, decision.arm, np.empty(0), i % 3 / 2)
     found = state_of(site.experiment.settings, site.snapshot.sums, 4)
     assert all(np.array_equal(one, other) for one, other in zip(found, state, strict=True))
     done = site.verify()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -106,6 +107,27 @@ def yahoo() -> str:
     return regrets(
         "Fairness regret on a replayed log that was made up in the format of Yahoo!", found
     )
+
+
+def others() -> str:
+    """Draw what the sample of Personalizer's log gave three articles, beside what merit earns."""
+    sample = Path(__file__).parents[2] / "docs" / "assets" / "personalizer.dsjson"
+    lines = audited(sample, fairx.Exponential(2)).lines
+    frame = Frame(Scale(0, 1, 110, WIDTH - 60), Scale(0, 1, 140, 28))
+    parts = [text(110, 14, "a log of Personalizer, audited", kind="strong")]
+    for number, each in enumerate(lines):
+        y = 34 + 36 * number
+        parts.append(text(102, y + 14, each.arm, "end"))
+        for place, (share, kind) in enumerate(
+            ((each.exposure, "winner"), (each.fair_share, "fair"))
+        ):
+            parts.append(
+                bar(frame.x.start, y + 11 * place, frame.x(share) - frame.x.start, 9, kind)
+            )
+        parts.append(text(WIDTH - 50, y + 14, each.verdict))
+    parts.append(below(frame, {0: "0", 0.5: "50 %", 1: "100 %"}))
+    parts.append(legend({"exposure in the log": "winner", "what merit earns": "fair"}, 110, 184))
+    return picture("Exposure of three articles in a log beside their fair shares", 196, *parts)
 
 
 def problems() -> str:

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from fairx.types import Vector
 
+LEAST = 1e-300  # a range that is narrower is none: what is divided by it is infinite
+
 
 class InvalidValue(ValueError):
     """A value that breaks a rule: what it is called, and what it must be.
@@ -64,6 +66,21 @@ def positive(name: str, value: Any) -> float:
     if number(name, value) > 0:
         return float(value)
     raise InvalidValue(name, f"be positive, not {value!r}")
+
+
+def interval(name: str, value: Any) -> tuple[float, float]:
+    """Return two numbers, the first below the second.
+
+    Examples
+    --------
+    >>> interval("reward_range", (1, 0))
+    Traceback (most recent call last):
+    InvalidValue: reward_range must rise, not be (1, 0)
+    """
+    low, high = (number(name, end) for end in value)
+    if not LEAST <= high - low < math.inf:
+        raise InvalidValue(name, f"rise, not be {value!r}")
+    return low, high
 
 
 def count(name: str, value: Any, low: int = 1) -> int:

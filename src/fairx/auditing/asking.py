@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from fairx.auditing.always_valid import always_valid
+from fairx.logs import Log
 
-from .prepared import Columns, Prepared
-from .sums import LogSums
+from .prepared import Columns
 
 MOST = 20  # different contexts that are taken for cells
 PARTS = """
 SELECT arm_number, part, count(reward) AS rewards, sum(reward) AS sums
-FROM (SELECT arm, {part} AS part, reward FROM {rows}) JOIN numbered USING (arm)
+FROM (SELECT arm, {part} AS part, reward FROM {rows}) JOIN {numbers} USING (arm)
 GROUP BY arm_number, part
 """
 THIRDS = "least(floor((time - {start!r}) / {each!r}), 2)"
@@ -22,6 +24,9 @@ VARY = (
 )
 BY_TIME = "judge within days or hours, by --by time:day or --by time:hour"
 BY_CONTEXT = "judge within each kind of context, by --by COLUMN"
+UNITS = """
+SELECT count(DISTINCT unit) AS units, count({each}) AS decisions FROM valid WHERE unit IS NOT NULL
+"""
 WHO = {"user", "userid", "visitor", "visitorid", "session", "sessionid", "customer", "customerid"}
 WHOSE = (
     "The column {name} may say whose decisions these are. Where somebody returns whose rewards are "
@@ -33,32 +38,55 @@ RETURNING = (
 )
 
 
-def asked(tables: Prepared, sums: LogSums, alpha: float, ends: tuple[float, float]) -> list[str]:
+class Asked(NamedTuple):
+    """Where a log is asked: a view of rows, the table that numbers arms, and the times there are."""
+
+    log: Log
+    rows: str
+    numbers: str
+    arms: list[Any]
+    start: float
+    stop: float
+
+    def parts(self, part: str) -> Columns:
+        """Return counts and sums of the rewards of each arm in each part."""
+        return self.log.query(PARTS.format(part=part, rows=self.rows, numbers=self.numbers))
+
+
+def asked(of: Asked, alpha: float, ends: tuple[float, float]) -> list[str]:
     """Return a sentence for each way in which means vary, where nothing was stratified."""
-    rows, found = tables.rows(sums.problems), []
-    if sums.stop > sums.start:
-        part = THIRDS.format(start=sums.start, each=(sums.stop - sums.start) / 3)
-        table = tables.log.query(PARTS.format(part=part, rows=rows))
-        found.append(_varying(table, sums, alpha, ends, "thirds of the log", BY_TIME))
-    if "context" in tables.log.columns:
-        number = tables.log.query(f"SELECT approx_count_distinct(context) AS n FROM {rows}")["n"][0]
-        if 1 < number <= MOST:
-            table = tables.log.query(PARTS.format(part="hash(context)", rows=rows))
-            found.append(_varying(table, sums, alpha, ends, "contexts", BY_CONTEXT))
+    found = []
+    if of.stop > of.start:
+        table = of.parts(THIRDS.format(start=of.start, each=(of.stop - of.start) / 3))
+        found.append(_varying(table, of.arms, alpha, ends, "thirds of the log", BY_TIME))
+    if "context" in of.log.columns:
+        sql = f"SELECT approx_count_distinct(context) AS n FROM {of.rows}"
+        if 1 < of.log.query(sql)["n"][0] <= MOST:
+            table = of.parts("hash(context)")
+            found.append(_varying(table, of.arms, alpha, ends, "contexts", BY_CONTEXT))
     return [words for words in found if words]
 
 
-def returning(tables: Prepared) -> list[str]:
-    """Say whether units return, or which column may say whose decisions these are."""
-    if "unit" in tables.log.columns:
-        units, decisions = tables.returning()
+def returning_of(log: Log, each: str = "*") -> list[str]:
+    """Say whether units return, or which column may say whose decisions these are.
+
+    `each` is what is counted: rows, or the decisions that rows of slates share.
+    """
+    if "unit" in log.columns:
+        found = log.query(UNITS.format(each="*" if each == "*" else f"DISTINCT {each}"))
+        units, decisions = int(found["units"][0]), int(found["decisions"][0])
         return [RETURNING.format(units=units, decisions=decisions)] if decisions > units else []
-    known = [name for name in tables.log.others if name.lower().replace("_", "") in WHO]
+    known = [name for name in log.others if name.lower().replace("_", "") in WHO]
     return [WHOSE.format(name=known[0])] if known else []
 
 
 def _varying(
-    table: Columns, sums: LogSums, alpha: float, ends: tuple[float, float], parts: str, remedy: str
+    table: Columns,
+    names: list[Any],
+    alpha: float,
+    ends: tuple[float, float],
+    parts: str,
+    remedy: str,
 ) -> str:
     """Say how many arms have means in parts of the log that exclude each other."""
     there = table["rewards"] > 0
@@ -67,7 +95,7 @@ def _varying(
     if not arms.size:
         return ""
     box = always_valid(totals, counts, alpha / arms.size, *ends)
-    low, high = np.full(len(sums.arms), -np.inf), np.full(len(sums.arms), np.inf)
+    low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     np.maximum.at(low, arms, box.low)
     np.minimum.at(high, arms, box.high)
     varying = np.flatnonzero(low > high)
@@ -76,6 +104,6 @@ def _varying(
     worst = int(varying[np.argmax((low - high)[varying])])
     means = (totals / counts)[arms == worst]
     return VARY.format(
-        number=varying.size, parts=parts, name=sums.arms[worst], remedy=remedy,
+        number=varying.size, parts=parts, name=names[worst], remedy=remedy,
         low=means.min(), high=means.max(),
     )  # fmt: skip

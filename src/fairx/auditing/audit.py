@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairx import rules
 from fairx.logs import Log, read
@@ -13,6 +13,10 @@ from fairx.merit import Merit, check_conditions
 from fairx.moved import renamed
 
 from .result import Audit
+
+if TYPE_CHECKING:
+    from .judging import Question
+    from .ratings import Ratings
 
 
 def audit(
@@ -29,6 +33,8 @@ def audit(
     arms: Sequence[Any] = (),
     look: str = "always",
     correction: str = "bonferroni",
+    ratings: Mapping[Any, float] | bool = False,
+    feedback: str = "each",
     columns: Mapping[str, str] | None = None,
     rewards: tuple[float, float] | None = None,
 ) -> Audit:
@@ -64,6 +70,12 @@ def audit(
         "always", or "once" for a finished archive: a single look that was declared before, with
         the tests of all arms corrected by "bonferroni" or, for a longer list of which at most alpha
         are false on average, "bh".
+    ratings
+        Merit from outside, in place of rewards: the rating of each arm, or True where the column
+        that is read as `reward` has them. They are taken to be known, and `reward_range` is theirs.
+    feedback
+        Of a log of slates, which has a row for each decision and place: "each" where a reward
+        depends on its arm alone, "examined" where it is a click, 0 where the place was not looked at.
     columns
         As for `read`.
     rewards
@@ -88,12 +100,8 @@ def audit(
     [('a', 0.9, 0.5, 'over'), ('b', 0.1, 0.5, 'under')]
     """
     try:
-        from .judging import Question, judged
+        from .judging import Question
         from .once import declared
-        from .prepared import prepared
-        from .shares import floored
-        from .strata import stratum
-        from .sums import log_sums
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
     reward_range = renamed("rewards", rewards, "reward_range", reward_range)
@@ -104,31 +112,65 @@ def audit(
     floor = rules.number("floor", floor, low=0, high=1)
     low, high = (rules.number(f"reward_range[{i}]", end) for i, end in enumerate(reward_range))
     rules.positive("the highest reward less the lowest", high - low)
+    rules.interval("reward_range", (low, high))
     check_conditions(merit, low, high)
     if not merit.log(high) < 700:
         raise rules.InvalidValue("merit", f"be below 1e300, but {merit} is not at mean {high:g}")
-    found = log if isinstance(log, Log) else read(log, columns)
-    if "reward" not in found.columns:
-        raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
+    known = _known(ratings)
+    question = Question(merit, groups or {}, alpha, (low, high), by, tolerance, looked, known)
+    return _audited(
+        log if isinstance(log, Log) else read(log, columns), question, floor, late, arms, feedback
+    )
+
+
+def _audited(
+    found: Log, question: Question, floor: float, late: float, arms: Sequence[Any], feedback: str
+) -> Audit:
+    """Audit a log of decisions, or of slates."""
+    from .judging import judged
+    from .prepared import prepared
+    from .shares import floored
+    from .strata import stratum
+    from .sums import log_sums
+
+    question.check(found, (late < math.inf, len(arms)))
     if "place" in found.columns:
+        return _of_slates(found, question, floor, feedback)
+    if feedback != "each":
         raise ValueError(
-            "the log must have one arm for each decision, not slates (its column 'place'): "
-            "use fairx.auditing.slates.audit_slates"
+            f"feedback must be 'each', not {feedback!r}, for a log without places: "
+            "there each decision shows one arm"
         )
     if len(arms) and "candidates" in found.columns:
         raise ValueError(
             "arms must not be given where the log has candidates: it says who was on offer"
         )
     with readable(found.source):
-        tables = prepared(found, float(late), stratum(found, by), arms)
+        tables = prepared(found, float(late), stratum(found, question.by), arms)
         sums = log_sums(tables)
-    if sums.least < low or sums.most > high:
+    low, high = question.reward_range
+    if not question.rated and (sums.least < low or sums.most > high):
         worst = sums.least if sums.least < low else sums.most
         raise rules.InvalidValue(
             "rewards",
             f"be from {low:g} to {high:g}, not {worst:g}: "
             "give their range as reward_range=(low, high) or --reward-range LOW HIGH",
         )
-    sums = sums._replace(pools=floored(sums.pools, floor))
-    question = Question(merit, groups or {}, alpha, (low, high), by, tolerance, looked)
-    return judged(tables, sums, question)
+    return judged(tables, sums._replace(pools=floored(sums.pools, floor)), question)
+
+
+def _known(ratings: Mapping[Any, float] | bool) -> Ratings | None:
+    if not ratings:
+        return None
+    from .ratings import Ratings
+
+    return Ratings(ratings)
+
+
+def _of_slates(found: Log, question: Question, floor: float, feedback: str) -> Audit:
+    from .slates.judging import SlateQuestion
+    from .slates.whole import slates_audited
+
+    merit, groups, alpha, reward_range, _, tolerance, *_ = question
+    asked = SlateQuestion(merit, groups, alpha, reward_range, tolerance, feedback, floor)
+    return slates_audited(found, asked)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fairx.types import Vector
 
 from .always_valid import Intervals
-from .implied import Family
+from .families import Family
 from .once import ENOUGH, Look, error_of, width
 from .result import Beside, Course
 from .wealth import Evidence, Sums, lowest, odds

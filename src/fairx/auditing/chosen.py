@@ -8,7 +8,7 @@ import numpy as np
 
 from fairx.types import Indices, Matrix, Vector
 
-from .implied import LEAST, Family
+from .families import LEAST, Family
 from .shares import Pools, summed
 from .wealth import HALF, Evidence, Sums
 

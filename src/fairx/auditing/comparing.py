@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .once import Look
 from .result import Audit
 
 Range = tuple[float, float, float]  # an estimate and its interval
@@ -48,6 +49,12 @@ def changes(before: Audit, after: Audit) -> tuple[Change, ...]:
     >>> [(one.arm, round(one.change, 2), one.verdict) for one in changes(first, second)]
     [('a', 0.25, 'lost'), ('b', 4.0, 'gained')]
     """
+    for one in (before, after):
+        if one.look == Look(True, "bh").words:
+            raise ValueError(
+                "correction must be 'bonferroni', not 'bh', where two logs are compared: "
+                "ranges must hold for all arms together"
+            )
     beside = bool(before.beside) and bool(after.beside)
     ours, theirs = (_ranges(one, beside) for one in (before, after))
     by = "beside" if beside else "share"

@@ -12,10 +12,11 @@ import numpy as np
 from fairx.types import Indices, Vector
 
 from .chosen import Shown, nothing_shown
-from .implied import Decisions, Family
+from .families import Family
+from .implied import Decisions
 from .prepared import Prepared
 from .shares import Pools, summed
-from .wealth import Running, nothing
+from .wealth import nothing
 
 LOOKS = 20  # at which the sums are kept, to tell since when an arm is accused
 MOST = 1 << 20  # candidates worked on at a time
@@ -43,8 +44,8 @@ SELECT coalesce({time}, 0) AS time, arm, pool, propensity, reward FROM {rows}
 class Look(NamedTuple):
     """The sums after some decisions: of arms, and of groups where there are any."""
 
-    arms: Any  # Running, or Weak
-    groups: Running | None
+    arms: Any  # Running, Weak or SlateRunning
+    groups: Any  # the same, or None
     time: float
 
 
@@ -59,7 +60,7 @@ class Judge(NamedTuple):
 
     def scaled(self, rewards: Any) -> Vector:
         """Return a column of rewards as numbers from 0 to 1."""
-        return (_floats(rewards) - self.low) / (self.high - self.low)
+        return (floats(rewards) - self.low) / (self.high - self.low)
 
 
 def looks(tables: Prepared, rows: str, judge: Judge) -> tuple[Look, ...]:
@@ -92,14 +93,14 @@ def _ordered(
     """Return the sums at each look; decisions are sorted only where they are not in order."""
     ends = np.unique(np.linspace(0, tables.decisions, LOOKS + 1)[1:].round()).tolist()
     with closing(batches(rows)) as some:
-        found = _looks(some, start, add, ends)
+        found = kept_looks(some, start, add, ends)
     if found is not None:
         return found
     with closing(batches(f"(SELECT * FROM {rows} ORDER BY time, row)")) as some:
-        return _looks(some, start, add, ends) or ()
+        return kept_looks(some, start, add, ends) or ()
 
 
-def _looks(
+def kept_looks(
     batches: Iterator[Batch], found: Look, add: Callable[[Look, Any, float], Look],
     ends: list[float],
 ) -> tuple[Look, ...] | None:  # fmt: skip
@@ -154,7 +155,7 @@ def _whole(tables: Prepared, rows: str, judge: Judge) -> Batches:
         place = np.repeat(firsts[listing] - starts, np.diff(offsets)) + np.arange(chances.size)
         chosen = starts + np.asarray(batch["position"])
         some = Decisions(judge.scaled(batch["reward"]), starts, chosen, arms[place], chances)
-        yield _floats(batch["time"]), partial(part, some)
+        yield floats(batch["time"]), partial(part, some)
 
 
 def _shown(tables: Prepared, rows: str, judge: Judge) -> Batches:
@@ -169,8 +170,8 @@ def _shown(tables: Prepared, rows: str, judge: Judge) -> Batches:
         names = pa.array(tables.arms, batch["arm"].type)
         arms = np.asarray(pc.index_in(batch["arm"], value_set=names)).astype(np.int64)
         pool = pools[np.asarray(batch["pool"])]
-        some = Shown(judge.scaled(batch["reward"]), arms, pool, _floats(batch["propensity"]))
-        yield _floats(batch["time"]), _cutting(some)
+        some = Shown(judge.scaled(batch["reward"]), arms, pool, floats(batch["propensity"]))
+        yield floats(batch["time"]), _cutting(some)
 
 
 def _asked(sql: str, tables: Prepared, rows: str) -> str:
@@ -181,6 +182,6 @@ def _cutting(some: Shown) -> Callable[[int, int], Shown]:
     return lambda first, last: some.rows(slice(first, last))
 
 
-def _floats(column: Any) -> Vector:
+def floats(column: Any) -> Vector:
     """Return numbers, NaN where missing."""
     return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)

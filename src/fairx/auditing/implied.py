@@ -8,38 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx.logs.problems import EACH
-from fairx.merit import Affine, Exponential, Merit, Power
 from fairx.types import Indices, Vector
 
+from .families import LEAST, Family
 from .shares import summed
-
-LEAST = 1e-12  # of the rest that merit shares out, for an arm that has no more than its floor
-
-
-class Family(NamedTuple):
-    """A merit that leaves one number unknown when it is inverted, for rewards from 0 to 1.
-
-    It is exp(steepness mean) where the steepness is not 0, else (mean + offset)**exponent;
-    `floor` is what each arm has of every decision before merit shares out the rest.
-    """
-
-    steepness: float
-    offset: float
-    exponent: float
-    floor: float
-
-    @property
-    def spread(self) -> float:
-        """How many times the merit of mean 0 that of mean 1 is."""
-        if self.steepness:
-            return float(np.exp(min(self.steepness, 700.0)))
-        return float((1 + 1 / self.offset) ** self.exponent) if self.offset > 0 else np.inf
-
-    def inverted(self, parts: Vector) -> tuple[Vector, Vector]:
-        """Return directions d and starts k: arms with these parts have means k + q d, for one q."""
-        if self.steepness:
-            return np.ones(parts.size), np.log(parts) / self.steepness
-        return parts ** (1 / self.exponent), np.full(parts.size, -self.offset)
 
 
 class Decisions(NamedTuple):
@@ -92,27 +64,6 @@ class PseudoRewards(NamedTuple):
         return value, self.counter + rewards[row] * self.beside
 
 
-def family(merit: Merit, reward_range: tuple[float, float], floor: float) -> Family | None:
-    """Return what pseudo-rewards need of a merit, or None where they cannot speak.
-
-    Examples
-    --------
-    >>> family(Exponential(4), (0.0, 2.0), 0.0)
-    Family(steepness=8.0, offset=0.0, exponent=1.0, floor=0.0)
-    >>> family(Affine(2, 1), (0.0, 1.0), 0.0)
-    Family(steepness=0.0, offset=0.5, exponent=1.0, floor=0.0)
-    """
-    low, high = reward_range
-    if type(merit) is Exponential:
-        steepness = merit.steepness * (high - low)
-        return Family(steepness, 0.0, 1.0, floor) if steepness else None
-    if type(merit) is Affine and merit.slope:
-        return Family(0.0, (merit.intercept / merit.slope + low) / (high - low), 1.0, floor)
-    if type(merit) is Power and merit.exponent:
-        return Family(0.0, (merit.offset + low) / (high - low), float(merit.exponent), floor)
-    return None
-
-
 def pseudo_rewards(
     some: Decisions, merit: Family, level: float, groups: Indices | None = None
 ) -> PseudoRewards:
@@ -138,7 +89,7 @@ def pseudo_rewards(
     directions, ends = merit.inverted(np.maximum(parts, LEAST))
     weights = some.chances * directions
     total = np.add.reduceat(weights, some.starts)
-    guess = _guess(some, parts, directions, ends, total, level)
+    guess = guessed(parts, some.starts, directions, ends, total, level, some.chances)
     means = ends + guess[row] * directions
     own = np.where(some.chances > 0, np.maximum(np.abs(means), np.abs(1 - means)), 0.5)
     shown = np.zeros(row.size)
@@ -154,11 +105,10 @@ def pseudo_rewards(
     counter, beside = shares * (1 - shares) / bound, np.zeros(row.size)
     if not merit.steepness:
         beside = (1 - shown) * shares / bound
-        lacked = (guess * directions[some.chosen])[
-            row
-        ]  # by an arm that should have twice its merit
+        # What an arm lacks that should have twice its merit.
+        lacked = (guess * directions[some.chosen])[row]
         counter = shown * (1 - shares) * lacked / bound - beside * implied[row]
-    slope, closed = (shown - shares) / bound, _impossible(some, merit)
+    slope, closed = (shown - shares) / bound, impossible(some.chances, some.starts, merit)
     return PseudoRewards(entries, slope, counter, beside, implied, average, closed)
 
 
@@ -182,19 +132,22 @@ def _largest_other(row: Indices, own: Vector) -> Vector:
     return np.where(alone, np.where(second > 0, second, 1.0), top)
 
 
-def _guess(
-    some: Decisions, parts: Vector, directions: Vector, ends: Vector, total: Vector, level: float
-) -> Vector:
+def guessed(
+    parts: Vector, starts: Indices, directions: Vector, ends: Vector, total: Vector,
+    level: float | Vector, chances: Vector | None = None,
+) -> Vector:  # fmt: skip
     """Return the q of each decision; arms that have nothing do not bound it."""
-    there = parts > LEAST
-    low = np.maximum.reduceat(np.where(there, -ends / directions, -np.inf), some.starts)
-    high = np.minimum.reduceat(np.where(there, (1 - ends) / directions, np.inf), some.starts)
-    guess = (level - np.add.reduceat(some.chances * ends, some.starts)) / total
-    return np.where(low > high, 0.5 * (low + high), np.clip(guess, low, high))
+    there, chances = parts > LEAST, parts if chances is None else chances
+    low = np.maximum.reduceat(np.where(there, -ends / directions, -np.inf), starts)
+    high = np.minimum.reduceat(np.where(there, (1 - ends) / directions, np.inf), starts)
+    guess = (level - np.add.reduceat(chances * ends, starts)) / total
+    with np.errstate(invalid="ignore"):  # -inf + inf, of decisions in which no arm has anything
+        middle = 0.5 * (low + high)
+    return np.where(low > high, middle, np.clip(guess, low, high))
 
 
-def _impossible(some: Decisions, merit: Family) -> npt.NDArray[np.bool_]:
+def impossible(chances: Vector, starts: Indices, merit: Family) -> npt.NDArray[np.bool_]:
     """Tell decisions whose parts are farther apart than merits can be, whatever was rounded."""
-    least = np.minimum.reduceat(some.chances, some.starts) + EACH - merit.floor
-    most = np.maximum.reduceat(some.chances, some.starts) - EACH - merit.floor
+    least = np.minimum.reduceat(chances, starts) + EACH - merit.floor
+    most = np.maximum.reduceat(chances, starts) - EACH - merit.floor
     return np.asarray(most > merit.spread * np.maximum(least, 0.0))

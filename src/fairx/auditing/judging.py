@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fairx.logs import Log
 from fairx.merit import Merit
 from fairx.types import Indices
 
-from .asking import asked, returning
-from .lines import lines, sensitivity
-from .merits import Merits, described, estimated
-from .notes import notes
-from .once import COVERS, Look
+from .asking import Asked, asked, returning_of
+from .lines import NO_GROUP, grouped, lines, sensitivity
+from .merits import Merits, described, errors_of, estimated
+from .once import COVERS, ENOUGH, Look
 from .once import boxed as boxed_once
 from .prepared import Prepared
-from .regret import noise, regret
+from .regret import Noise, noise, regret
 from .result import Audit, Line, Sensitivity
 from .sample_ratio import sample_ratio
 from .shares import gini
-from .speaking import BOX, CONDITIONS, decided, spoken
+from .speaking import BOX, RATINGS, Spoken, conditions, decided, spoken
 from .strata import stratified
 from .sums import LogSums
+from .words import notes, turned_notes
 
-NO_GROUP = "(no group)"
+if TYPE_CHECKING:
+    from .ratings import Ratings
 
 
 class Question(NamedTuple):
@@ -38,6 +40,24 @@ class Question(NamedTuple):
     by: str | None  # strata of the box
     tolerance: float
     look: Look
+    ratings: Ratings | None = None
+
+    @property
+    def rated(self) -> bool:
+        """Whether ratings were given by name, so that rewards are not looked at."""
+        return self.ratings is not None and isinstance(self.ratings.given, Mapping)
+
+    def check(self, log: Log, others: tuple[Any, ...]) -> None:
+        """Refuse what a log does not have, or what is not built for it."""
+        if "reward" not in log.columns and not self.rated:
+            raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
+        more = self.by is not None or self.look.once
+        if "place" in log.columns and (more or self.ratings is not None or any(others)):
+            raise ValueError(
+                "by, arms, look, late and ratings must be left out for a log of slates"
+            )
+        if self.ratings is not None and more:
+            raise ValueError("by and look must be left out where merit is from ratings")
 
 
 class Boxed(NamedTuple):
@@ -51,21 +71,31 @@ class Boxed(NamedTuple):
 
 def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
     """Return the audit of a log with these sums."""
-    log, (merit, _, alpha, reward_range, by, tolerance, look) = tables.log, question
-    group_of, labels = _grouped(sums.arms, question.groups)
+    log, (merit, _, alpha, reward_range, by, tolerance, look, ratings) = tables.log, question
+    group_of, labels = grouped(sums.arms, question.groups)
     numbers = np.array([labels.index(group) if group else 0 for group in group_of])
-    merits, found, grouped, sensitive = _boxed(tables, sums, question, labels, numbers)
+    merits, found, of_groups, sensitive = _boxed(tables, sums, question, labels, numbers)
     shown, fair = (
         np.array([getattr(line, k) for line in found]) for k in ("exposure", "fair_share")
     )
     distance = float(np.abs(shown - fair).sum())
     regrets = regret(tables, sums, merits.logs, distance)
-    unsure = noise(sums, merit, merits, reward_range)
-    said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range, look)
+    unsure, said = Noise(0.0, 0.0), Spoken(RATINGS)
+    if ratings is None:
+        unsure = noise(sums, merit, merits, reward_range)
+        said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range, look)
     arms = described(sums, merit, merits, group_of)
     if look.once:
-        found = boxed_once(found, arms, int(sums.pools.decisions.sum()), alpha, look)
-    vary = asked(tables, sums, alpha, reward_range) if by is None and said.by == BOX else []
+        span = reward_range[1] - reward_range[0]
+        most = span * span / 4
+        errors = errors_of(sums, merit, merits, ENOUGH, most)
+        found = boxed_once(found, arms, errors, int(sums.pools.decisions.sum()), alpha, look)
+    rows = Asked(log, tables.rows(sums.problems), "numbered", sums.arms, sums.start, sums.stop)
+    vary = asked(rows, alpha, reward_range) if by is None and said.by == BOX else []
+    judged_lines, judged_groups = (
+        ratings.judged(some, tolerance) if ratings else decided(some, besides, said, tolerance)
+        for some, besides in ((found, said.arms), (of_groups, said.groups))
+    )
     return Audit(
         source=log.source,
         merit=repr(merit),
@@ -79,18 +109,22 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
         problems=sums.problems,
         notes=(
             *vary,
-            *returning(tables),
+            *turned_notes(judged_lines),
+            *(ratings.notes(sums) if ratings else returning_of(log)),
             *notes(log, sums, group_of.count(NO_GROUP), tables.arrived),
         ),
         by=by,
         judged_by=said.by,
         look=look.words,
-        conditions=(*CONDITIONS[said.by], *(COVERS if look.once else ())),
+        conditions=(
+            *conditions((*judged_lines, *judged_groups), said.by),
+            *(COVERS if look.once else ()),
+        ),
         impossible=said.impossible,
-        lines=decided(found, said.arms, said, tolerance),
+        lines=judged_lines,
         arms=arms,
         beside=said.arms,
-        groups=decided(grouped, said.groups, said, tolerance),
+        groups=judged_groups,
         groups_beside=said.groups,
         courses=said.courses,
         fairness_regret_per_decision=regrets.value,
@@ -105,6 +139,9 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
         gini_fair_share=gini(fair),
         sample_ratio=sample_ratio(sums, alpha),
         sensitivity=sensitive,
+        columns=dict(log.columns),
+        start=sums.start if "time" in log.columns else None,
+        stop=sums.stop if "time" in log.columns else None,
     )
 
 
@@ -115,7 +152,11 @@ def _boxed(
     names, exact = sums.arms, sums.exposure is not None
     alpha = question.alpha if exact else question.alpha / 2
     each = question.alpha / 2 / (len(names) + len(labels))  # for exposure, where it is not exact
-    merits = inside = estimated(sums, question.merit, alpha, question.reward_range)
+    if question.ratings is not None:
+        merits = inside = question.ratings.merits(sums, question.merit, question.reward_range)
+        each *= 2
+    else:
+        merits = inside = estimated(sums, question.merit, alpha, question.reward_range)
     parts, arm_of = sums, np.arange(len(names))
     if question.by is not None:
         parts, arm_of = stratified(tables, sums)
@@ -123,14 +164,3 @@ def _boxed(
     found = lines(parts, inside, arm_of, names, each)
     groups = lines(parts, inside, numbers[arm_of], labels, each) if labels else ()
     return Boxed(merits, found, groups, sensitivity(parts, inside, arm_of, found))
-
-
-def _grouped(arms: list[Any], groups: Mapping[Any, str]) -> tuple[list[str | None], list[str]]:
-    """Return the group of each arm, and all groups; arms are matched by what they read as."""
-    named = {str(arm): str(group) for arm, group in groups.items()}
-    there = {str(arm) for arm in arms}
-    if groups and there.isdisjoint(named):
-        first = next(iter(named))
-        raise ValueError(f"groups must name arms of the log, not {first!r}: none of them is there")
-    group_of = [named.get(str(arm), NO_GROUP) if groups else None for arm in arms]
-    return group_of, sorted({group for group in group_of if group is not None})

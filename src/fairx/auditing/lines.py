@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .sums import LogSums
 POWERS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)  # of the merit: 0 makes all arms equal
 ITSELF = POWERS.index(1.0)
 ROUNDING = 1e-9
+NO_GROUP = "(no group)"
 
 
 def lines(
@@ -27,7 +29,7 @@ def lines(
     exposure, known = _exposure(sums, groups, len(names), alpha)
     shares = fair_shares(sums.pools, merits.logs)
     fair = summed(groups, shares, len(names))
-    boxes = [share_box(sums.pools, _raised(merits.log_box, p), groups) for p in POWERS]
+    boxes = [share_box(sums.pools, raised(merits.log_box, p), groups) for p in POWERS]
     box = boxes[ITSELF]
     with np.errstate(divide="ignore", invalid="ignore"):  # shares below the smallest number
         ratios = (exposure / fair, known.low / box.high, known.high / box.low)
@@ -38,7 +40,7 @@ def lines(
         *(np.nan_to_num(ratio, nan=1.0) for ratio in ratios),
     )
     table = zip(names, *(column.tolist() for column in columns), strict=True)
-    verdicts = list(zip(*(_verdicts(known, each) for each in boxes), strict=True))
+    verdicts = list(zip(*(side_of(known, each) for each in boxes), strict=True))
     bounds: Any = [(None, None)] * len(names)
     if merits.log_bounds is not None:
         wide = share_box(sums.pools, merits.log_bounds, groups)
@@ -76,7 +78,7 @@ def _exposure(
     return shows / decisions, always_valid(shows, np.full(number, decisions), alpha)
 
 
-def _verdicts(exposure: Intervals, fair: Intervals) -> list[str]:
+def side_of(exposure: Intervals, fair: Intervals) -> list[str]:
     """Say on which side of all fair shares all of the exposure is."""
     under = exposure.high < fair.low - ROUNDING
     over = exposure.low > fair.high + ROUNDING
@@ -84,5 +86,23 @@ def _verdicts(exposure: Intervals, fair: Intervals) -> list[str]:
     return found
 
 
-def _raised(logs: Intervals, power: float) -> Intervals:
+def raised(logs: Intervals, power: float) -> Intervals:
+    """Return the box of merits to a power."""
     return Intervals(power * logs.low, power * logs.high)
+
+
+def grouped(arms: list[Any], groups: Mapping[Any, str]) -> tuple[list[str | None], list[str]]:
+    """Return the group of each arm, and all groups; arms are matched by what they read as.
+
+    Examples
+    --------
+    >>> grouped([1, 2], {"1": "first"})
+    (['first', '(no group)'], ['(no group)', 'first'])
+    """
+    named = {str(arm): str(group) for arm, group in groups.items()}
+    there = {str(arm) for arm in arms}
+    if groups and there.isdisjoint(named):
+        first = next(iter(named))
+        raise ValueError(f"groups must name arms of the log, not {first!r}: none of them is there")
+    group_of = [named.get(str(arm), NO_GROUP) if groups else None for arm in arms]
+    return group_of, sorted({group for group in group_of if group is not None})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,6 +19,30 @@ from .sums import LogSums
 NORMAL = NormalDist().inv_cdf(0.975)
 
 
+class Rewarded(Protocol):
+    """What means are told from, of a log of decisions or of slates: vectors are over arms."""
+
+    @property
+    def arms(self) -> list[Any]:
+        """Return their names."""
+
+    @property
+    def shows(self) -> Vector:
+        """Return how often each was shown."""
+
+    @property
+    def rewards(self) -> Vector:
+        """Return how many rewards came."""
+
+    @property
+    def reward_sums(self) -> Vector:
+        """Return what they add up to."""
+
+    @property
+    def squares(self) -> Vector:
+        """Return what their squares add up to."""
+
+
 class Merits(NamedTuple):
     """Means, the box that holds them at all times, and the logarithms of their merits."""
 
@@ -30,26 +54,39 @@ class Merits(NamedTuple):
 
 
 def estimated(
-    sums: LogSums, merit: Merit, alpha: float, reward_range: tuple[float, float]
+    sums: Rewarded,
+    merit: Merit,
+    alpha: float,
+    reward_range: tuple[float, float],
+    looked: Vector | float = 1.0,
 ) -> Merits:
-    """Return the merits of all arms, with a box that holds all means at once."""
+    """Return the merits of all arms, with a box that holds all means at once.
+
+    `looked` is how often what was shown was looked at, where rewards are clicks.
+    """
     if not sums.rewards.sum():
         raise ValueError("the log must have a reward, but all are missing")
     box = means_within(
         sums.reward_sums, sums.squares, sums.rewards, alpha / len(sums.arms), *reward_range
     )
-    overall = (
-        sums.reward_sums.sum() / sums.rewards.sum()
-    )  # the best guess for an arm without rewards
-    means = np.where(sums.rewards > 0, sums.reward_sums / np.maximum(sums.rewards, 1), overall)
-    means = np.clip(means, *reward_range)
-    logs, *ends = (_logs(merit, part) for part in (means, *box))
-    bounds = _bounds(sums, merit, alpha / len(sums.arms), reward_range)
+    counts = looked * sums.rewards
+    overall = sums.reward_sums.sum() / counts.sum()  # the best guess for an arm without rewards
+    means = np.where(counts > 0, sums.reward_sums / np.where(counts > 0, counts, 1.0), overall)
+    means, *ends = (
+        np.clip(part, *reward_range) for part in (means, *(end / looked for end in box))
+    )
+    box = Intervals(*ends)
+    logs, *ends = (logs_of(merit, part) for part in (means, *box))
+    bounds = _bounds(sums, merit, alpha / len(sums.arms), reward_range, looked)
     return Merits(means, box, logs, Intervals(*ends), bounds)
 
 
 def _bounds(
-    sums: LogSums, merit: Merit, alpha: float, reward_range: tuple[float, float]
+    sums: Rewarded,
+    merit: Merit,
+    alpha: float,
+    reward_range: tuple[float, float],
+    looked: Vector | float,
 ) -> Intervals | None:
     """Return the box with each missing reward at either end of what is possible."""
     missing = sums.shows - sums.rewards
@@ -65,10 +102,12 @@ def _bounds(
         )
         for end in reward_range
     )
-    return Intervals(_logs(merit, least.low), _logs(merit, most.high))
+    low, high = (np.clip(end / looked, *reward_range) for end in (least.low, most.high))
+    return Intervals(logs_of(merit, low), logs_of(merit, high))
 
 
-def _logs(merit: Merit, means: Vector) -> Vector:
+def logs_of(merit: Merit, means: Vector) -> Vector:
+    """Return the logarithms of the merits of means."""
     return np.array([merit.log(mean) for mean in means.tolist()])
 
 
@@ -99,13 +138,24 @@ def _delta(
     sums: LogSums, merit: Merit, merits: Merits
 ) -> tuple[list[float | None], list[float | None]]:
     """Return the ends of 95 % intervals of the fair shares: one arm, one look."""
-    counts = np.maximum(sums.rewards, 1)
-    variances = np.maximum(sums.squares / counts - merits.means**2, 0.0) / counts
-    variances = np.where(sums.rewards > 0, variances, np.inf)
-    slopes = np.array([merit.log_slope(mean) for mean in merits.means.tolist()])
-    half = NORMAL * share_errors(sums.pools, merits.logs, slopes, variances)
+    half = NORMAL * errors_of(sums, merit, merits)
     fair = fair_shares(sums.pools, merits.logs)
     return _finite(fair - half), _finite(fair + half)
+
+
+def errors_of(
+    sums: LogSums, merit: Merit, merits: Merits, enough: float = 0.0, most: float = 0.0
+) -> Vector:
+    """Return the standard errors of the fair shares by the delta method.
+
+    Means of fewer than `enough` rewards vary by `most`: few that happen to be alike say little.
+    """
+    counts = np.maximum(sums.rewards, 1)
+    variances = np.maximum(sums.squares / counts - merits.means**2, 0.0)
+    variances = np.where(counts < enough, most, variances) / counts
+    variances = np.where(sums.rewards > 0, variances, np.inf)
+    slopes = np.array([merit.log_slope(mean) for mean in merits.means.tolist()])
+    return share_errors(sums.pools, merits.logs, slopes, variances)
 
 
 def _finite(values: Vector) -> list[float | None]:

@@ -13,7 +13,6 @@ from fairx.types import Vector
 from .result import Arm, Line
 
 ENOUGH = 400.0  # alike values, or rewards, from which on sums are taken to be normal
-NORMAL = 1.959963984540054  # of the delta intervals
 CORRECTIONS = ("bonferroni", "bh")
 COVERS = (
     "The log is looked at once: a second look, at a log that has grown, is not covered.",
@@ -41,6 +40,10 @@ def declared(look: str, correction: str, by: str | None) -> Look:
     if correction not in CORRECTIONS:
         raise rules.InvalidValue(
             "correction", f"be one of {', '.join(CORRECTIONS)}, not {correction!r}"
+        )
+    if look == "always" and correction != CORRECTIONS[0]:
+        raise rules.InvalidValue(
+            "correction", f"be {CORRECTIONS[0]!r}, not {correction!r}: others need look='once'"
         )
     if look == "once" and by is not None:
         raise rules.InvalidValue("look", "be 'always' where the box has strata")
@@ -73,14 +76,18 @@ def width(error: float) -> float:
 
 
 def boxed(
-    lines: tuple[Line, ...], arms: tuple[Arm, ...], decisions: int, alpha: float, look: Look
-) -> tuple[Line, ...]:
-    """Return the lines with the verdicts of the delta method, corrected for all arms."""
+    lines: tuple[Line, ...], arms: tuple[Arm, ...], errors: Vector, decisions: int, alpha: float,
+    look: Look,
+) -> tuple[Line, ...]:  # fmt: skip
+    """Return the lines with the verdicts of the delta method, corrected for all arms.
+
+    `errors` are those of fair shares; exposure has one too where it is not known.
+    """
     spreads = [
-        None if arm.delta_high is None or arm.rewards < ENOUGH
-        else ((arm.delta_high - line.fair_share) / NORMAL) ** 2
+        0.0 if arm.rewards < ENOUGH or not np.isfinite(error)
+        else error**2
         + (line.exposure_high > line.exposure_low) * line.exposure * (1 - line.exposure) / decisions
-        for line, arm in zip(lines, arms, strict=True)
+        for line, arm, error in zip(lines, arms, errors.tolist(), strict=True)
     ]  # fmt: skip
     scores = np.array([
         line.difference / spread**0.5 if spread else 0.0

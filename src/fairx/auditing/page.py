@@ -14,17 +14,21 @@ from matplotlib.figure import Figure
 from fairx.pages import resource, template
 from fairx.pictures import inlined
 
-from . import figures
+from . import beside_figures, figures
 from .comparing import Change, write_changes
 from .result import Audit
-from .tables import contents, guarantee, rows, write_csv, write_json
+from .tables import card, contents, guarantee, rows, write_csv, write_json
 from .words import lead
 
 MOST = 1000  # arms on the page; all are in the files
 CAPTIONS = {
-    "exposure": "Exposure (dots) beside the fair share. With up to 50 arms: tick, the estimate; "
-    "dark bar, the delta method, for one arm and one look; light bar, the always-valid box, which "
-    "alone decides the bar; the colour is the verdict. With more: a dot for each arm, the dashed line is fair.",
+    "beside": "How often each arm was shown beside the others, over how often its rewards earn: the dot is the "
+    "estimate, the bar its range, the colour the verdict. Left of the line it got too little. Of more than 50 "
+    "arms, those with the strongest evidence.",
+    "courses": "The same over time, of the arms with the strongest evidence. The ranges of all "
+    "times hold together.",
+    "exposure": "Exposure (dots) beside the fair share. Of more than 50 arms there is a dot "
+    "for each, and the dashed line is fair.",
     "over_time": "Sum over arms of the distance between the probabilities and the fair ones, on "
     "average in each stretch of time. Fair shares are those of the whole log.",
     "lorenz": "What the least shown arms have together. Inequality alone is not unfairness: the "
@@ -54,7 +58,7 @@ def write_audit(
     script = resource(__package__, "sort.js")
     page = template(__package__).render(
         audit=audit,
-        about=about,
+        about=card(audit) | dict(about),
         lead=lead(audit),
         changes=sorted(changes, key=lambda one: -abs(one.change - 1))[:MOST],
         floor=guarantee(audit),
@@ -74,7 +78,12 @@ def write_audit(
 
 def _drawn(audit: Audit, folder: Path) -> dict[str, dict[str, Any]]:
     """Save the figures; return those that there are data for."""
-    made: dict[str, Figure] = {"exposure": figures.exposure_figure(audit)}
+    made: dict[str, Figure] = {}
+    if audit.beside:
+        made["beside"] = beside_figures.beside_figure(audit)
+    if audit.courses and len(audit.courses[0].decisions) > 1:
+        made["courses"] = beside_figures.course_figure(audit)
+    made["exposure"] = figures.exposure_figure(audit)
     if audit.over_time:
         made["over_time"] = figures.time_figure(audit)
     made["lorenz"] = figures.lorenz_figure(audit)

@@ -51,7 +51,12 @@ SELECT arm, row_number() OVER (ORDER BY arm) - 1 AS arm_number
 FROM (SELECT arm FROM cells WHERE problem = 0 UNION {others})
 """
 ARRIVED = """
-CREATE OR REPLACE TEMP TABLE pools AS SELECT list(arm ORDER BY arm) AS arms, pool FROM arrived GROUP BY pool
+CREATE OR REPLACE TEMP TABLE pools AS
+SELECT list_concat(list(arm ORDER BY arm), any_value(never)) AS arms, pool
+FROM arrived, (
+  SELECT coalesce(list(DISTINCT arm), []) AS never FROM (SELECT unnest(?::{kind}[]) AS arm)
+  WHERE arm NOT IN (SELECT arm FROM cells WHERE problem = 0)
+) GROUP BY pool
 """
 CANDIDATES = "SELECT unnest(arms) AS arm FROM pools SEMI JOIN used USING (pool)"
 PROBLEMS = "SELECT problem, sum(shows)::BIGINT AS rows FROM cells GROUP BY problem"
@@ -132,12 +137,6 @@ class Prepared(NamedTuple):
         """Return the view of all decisions; it is quicker where none has to be left out."""
         return "taken" if problems else "counted"
 
-    def returning(self) -> tuple[int, int]:
-        """Return how many units there are, and how many valid decisions they have."""
-        sql = "SELECT count(DISTINCT unit) AS units, count(*) AS decisions FROM valid WHERE unit IS NOT NULL"
-        found = self.log.query(sql)
-        return int(found["units"][0]), int(found["decisions"][0])
-
     @property
     def decisions(self) -> int:
         """How many decisions there are."""
@@ -163,6 +162,7 @@ def prepared(log: Log, late: float, stratum: str = ALL, arms: Sequence[Any] = ()
     `arms` are names of arms that were on offer, shown or not.
     """
     _make_cells(log, "SELECT * FROM checked", stratum, late)
+    kind = log.query("SELECT typeof(any_value(arm)) AS kind FROM cells")["kind"][0]
     pooled, arrived = "candidates" in log.columns, 0
     if not pooled and "time" in log.columns:
         rows, pools = arrivals(log)
@@ -172,10 +172,9 @@ def prepared(log: Log, late: float, stratum: str = ALL, arms: Sequence[Any] = ()
                 len(set(pools["arm"].tolist())) - int((pools["pool"] == 0).sum()),
             )
             log.connection.register("arrived", pools)
-            log.connection.execute(ARRIVED)
+            log.connection.execute(ARRIVED.format(kind=kind), [list(arms)])
             _make_cells(log, rows, stratum, late)
     log.connection.execute(USED)
-    kind = log.query("SELECT typeof(any_value(arm)) AS kind FROM cells")["kind"][0]
     others = CANDIDATES if pooled else f"SELECT unnest(?::{kind}[]) AS arm"
     log.connection.execute(NUMBERED.format(others=others), [] if pooled else [list(arms)])
     names = log.query("SELECT arm FROM numbered ORDER BY arm_number")["arm"].tolist()

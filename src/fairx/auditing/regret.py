@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from fairx.merit import Merit
 from fairx.types import Vector
 
-from .merits import Merits
+from .merits import Merits, Rewarded
 from .prepared import Prepared
 from .result import Moment
 from .shares import chances
@@ -35,21 +36,36 @@ class Regret(NamedTuple):
 
 
 def noise(sums: LogSums, merit: Merit, merits: Merits, ends: tuple[float, float]) -> Noise:
+    """Return what means that are estimated add to the regret of decisions."""
+    pools, weights = sums.pools, sums.pools.decisions / sums.pools.decisions.sum()
+    fair = chances(pools, merits.logs)
+
+    def apart(logs: Vector) -> float:
+        return float((weights[pools.pool] * np.abs(chances(pools, logs) - fair)).sum())
+
+    return noise_of(sums, merit, merits.means, ends, apart)
+
+
+def noise_of(
+    sums: Rewarded,
+    merit: Merit,
+    means: Vector,
+    ends: tuple[float, float],
+    apart: Callable[[Vector], float],
+) -> Noise:
     """Return what means that are estimated add to the regret, by drawing what they could be.
 
     A system that is fair for the means as they were found shows the distance between its
-    probabilities and those that are fair for means drawn about them. The true regret is no farther
-    from the one that was found than that distance (the triangle inequality).
+    probabilities and those that are fair for means drawn about them: `apart`, of the logarithms of
+    their merits. The true regret is no farther from the one that was found than that distance
+    (the triangle inequality).
     """
     counts = np.maximum(sums.rewards, 1)
-    spread = np.sqrt(np.maximum(sums.squares / counts - merits.means**2, 0.0) / counts)
-    generator = np.random.default_rng(0)  # the same log has the same floor
-    pools, weights = sums.pools, sums.pools.decisions / sums.pools.decisions.sum()
-    fair, found = chances(pools, merits.logs), []
+    spread = np.sqrt(np.maximum(sums.squares / counts - means**2, 0.0) / counts)
+    generator, found = np.random.default_rng(0), []  # the same log has the same floor
     for _ in range(DRAWS):
-        drawn = np.clip(merits.means + spread * generator.standard_normal(counts.size), *ends)
-        other = chances(pools, np.array([merit.log(mean) for mean in drawn.tolist()]))
-        found.append(float((weights[pools.pool] * np.abs(other - fair)).sum()))
+        drawn = np.clip(means + spread * generator.standard_normal(counts.size), *ends)
+        found.append(apart(np.array([merit.log(mean) for mean in drawn.tolist()])))
     return Noise(float(np.mean(found)), float(np.quantile(found, 0.95)))
 
 

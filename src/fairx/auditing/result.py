@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -144,3 +146,6 @@ class Audit(NamedTuple):
     gini_fair_share: float
     sample_ratio: SampleRatio
     sensitivity: tuple[Sensitivity, ...]
+    columns: Mapping[str, str] = MappingProxyType({})  # of the log, and what it calls them
+    start: float | None = None  # the first and last time, where those were logged
+    stop: float | None = None

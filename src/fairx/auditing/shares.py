@@ -27,13 +27,17 @@ class Pools(NamedTuple):
 
 def floored(pools: Pools, floor: float) -> Pools:
     """Return the pools with a floor, which all members of the largest one must be able to have."""
-    most = int(np.bincount(pools.pool).max())
+    check_floor(floor, int(np.bincount(pools.pool).max()))
+    return pools._replace(floor=floor)
+
+
+def check_floor(floor: float, most: int) -> None:
+    """Refuse a floor that cannot be had in a decision among so many arms."""
     if most * floor > 1:
         raise ValueError(
             f"floor must be at most 1 / {most}, not {floor:g}: "
             f"the log has decisions among {most} arms, which cannot all have more"
         )
-    return pools._replace(floor=floor)
 
 
 def fair_shares(pools: Pools, logs: Vector) -> Vector:

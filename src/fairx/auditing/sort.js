@@ -4,6 +4,9 @@ for (const table of document.querySelectorAll("table.sortable")) {
     const number = Number(cell.dataset.value);
     return cell.dataset.value !== undefined && !Number.isNaN(number) ? number : cell.textContent.trim();
   };
+  const labels = [...table.tHead.rows[0].cells].map(cell => cell.textContent.trim());
+  for (const row of table.tBodies[0].rows)
+    for (const cell of row.cells) cell.dataset.label = labels[cell.cellIndex];
   table.tHead.addEventListener("click", event => {
     const button = event.target.closest("button");
     if (!button) return;

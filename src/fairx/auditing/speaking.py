@@ -11,7 +11,7 @@ from fairx.types import Indices
 
 from .beside import Trial, besides, courses, once, trial
 from .decisions import Judge, looks, weak_looks
-from .implied import family
+from .families import family
 from .once import Look
 from .prepared import Prepared
 from .result import Beside, Course, Line
@@ -20,6 +20,9 @@ from .wealth import Evidence
 
 PSEUDO_REWARDS, BOX = "pseudo-rewards", "box"
 WEAKLY = "pseudo-rewards of the arms shown"
+RATINGS = "ratings"
+STEADY = "The mean reward of each arm does not vary: not with time, not with the context."
+OF_THE_BOX = f"For arms that the box judged: {STEADY}"
 CERTAIN = 0.5  # of decisions that cannot be fair: beyond, the box speaks too
 CONDITIONS = {
     PSEUDO_REWARDS: (
@@ -35,8 +38,9 @@ CONDITIONS = {
         "No reward is missing because of what it is.",
         "Rewards of one user who returns are no more alike than those of two users.",
     ),
+    RATINGS: ("An arm earns its exposure by its rating, which is known and does not vary.",),
     BOX: (
-        "The mean reward of each arm does not vary: not with time, not with the context.",
+        STEADY,
         "No reward is missing because of what it is.",
         "Rewards of one user who returns are no more alike than those of two users.",
     ),
@@ -105,14 +109,32 @@ def decided(
     """Return the lines with their verdicts: the box accuses only what pseudo-rewards cannot see.
 
     A fair log has no decision that cannot be fair, nor an arm without a chance: the box accuses
-    nobody there, so that both together err no more often than one.
+    nobody there, so that both together err no more often than one. An arm that had a chance, and of
+    whose decisions no reward came, is told by neither: the means of others may have been others.
     """
     return tuple(
         _by_pseudo_rewards(line, one, found.by, tolerance)
-        if one is not None and one.seen and (one.accused != "unclear" or not found.certain)
+        if one is not None and (one.seen or _blind(line)) and _speaks(one, found)
         else _by_box(line, tolerance)
         for line, one in zip(lines, besides or [None] * len(lines), strict=True)
     )
+
+
+def conditions(lines: tuple[Line, ...], by: str) -> tuple[str, ...]:
+    """Return what the verdicts need: that of the box too, where it judged an arm."""
+    boxed = by not in (BOX, RATINGS) and any(
+        line.judged_by == BOX and line.fair_low < line.fair_high for line in lines
+    )
+    return (*CONDITIONS[by], *((OF_THE_BOX,) if boxed else ()))
+
+
+def _speaks(one: Beside, found: Spoken) -> bool:
+    return one.accused != "unclear" or not found.certain
+
+
+def _blind(line: Line) -> bool:
+    """Tell an arm that had a chance, where its share depends on what means were."""
+    return line.exposure > 0 and line.fair_low < line.fair_high
 
 
 def _by_pseudo_rewards(line: Line, one: Beside, by: str, tolerance: float) -> Line:
@@ -125,7 +147,7 @@ def _by_pseudo_rewards(line: Line, one: Beside, by: str, tolerance: float) -> Li
         one.beside / end if one.beside and end else None
         for end in (one.beside_high, one.beside_low)
     )
-    verdict = one.accused if one.accused != "unclear" else _fair(ends, tolerance)
+    verdict = one.accused if one.accused != "unclear" else fair_within(ends, tolerance)
     # Propensities alone weigh all decisions alike, also those in which an arm has next to nothing:
     # one that has all at some decisions lacks most at most of them. That is not too little.
     turned = {"under": line.ratio >= 1, "over": line.ratio <= 1}
@@ -142,13 +164,15 @@ def _by_box(line: Line, tolerance: float) -> Line:
         line.fair_high / fair * (shown / line.exposure_low) if fair and line.exposure_low else None
     )
     ends = (line.ratio_low, line.ratio_high)
-    verdict = line.box if line.box != "unclear" else _fair(ends, tolerance)
+    verdict = line.box if line.box != "unclear" else fair_within(ends, tolerance)
     return line._replace(verdict=verdict, shown_below=below, shown_above=above)
 
 
-def _fair(ends: tuple[float | None, float | None], tolerance: float) -> str:
+def fair_within(
+    ends: tuple[float | None, float | None], tolerance: float, other: str = "unclear"
+) -> str:
     """Say whether all of an interval of ratios is about 1: nothing worse has been left open."""
     low, high = ends
     if low is None or high is None:
-        return "unclear"
-    return "fair" if low >= 1 - tolerance and high <= 1 / (1 - tolerance) else "unclear"
+        return other
+    return "fair" if low >= 1 - tolerance and high <= 1 / (1 - tolerance) else other

@@ -36,7 +36,9 @@ def means_within(
     """
     span = high - low
     scaled = (sums - counts * low) / span
-    second = (squares - 2 * low * sums + counts * low**2) / span**2
+    with np.errstate(all="ignore"):  # squares of a range that is very wide, or hardly one
+        second = (squares - 2 * low * sums + counts * (low * low)) / (span * span)
+    second = np.where(np.isfinite(second), second, scaled)  # as large as it can be
     plain = always_valid(sums, counts, COINS * alpha, low, high)
     error = (1 - COINS) * alpha / 2 / CENTRES.size
     least = _lower(scaled, second, counts, error)

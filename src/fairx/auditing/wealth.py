@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from fairx.types import Indices, Matrix, Vector
 
-from .implied import Decisions, Entries, Family, PseudoRewards, pseudo_rewards
+from .families import Family
+from .implied import Decisions, Entries, PseudoRewards, pseudo_rewards
 from .shares import summed
 
 BETS = 0.95 * 0.5 ** np.arange(16.0)  # from bold, for few decisions, to timid, for a billion

@@ -1,12 +1,43 @@
-"""The finding of an audit in plain words: the sentence that a page begins with."""
+"""The finding of an audit in plain words, what it assumed, and what is lost for want of a column."""
 
 from __future__ import annotations
 
 import math
 
-from .result import Audit, Beside, Line
+from fairx.logs import Log
 
-ALIKE = "if the others were treated alike, that is {share} of its share"
+from .result import Audit, Beside, Line
+from .speaking import BOX, RATINGS
+from .sums import LogSums
+
+ALIKE = "if the others were treated alike"
+NO_CANDIDATES = "The log does not say which arms were on offer: all are taken to be, always."
+ARRIVED = (
+    "The log does not say which arms were on offer. {:,} arms first appear later than chance accounts "
+    "for, and are taken to be on offer from then on; all others always."
+)
+NO_VECTORS = (
+    "The log does not have the probabilities of all candidates: exposure is the share of shows, "
+    "with an interval, and half of alpha is spent on it. Verdicts need more data for it."
+)
+NO_PROPENSITIES = (
+    "The log has no propensities: the fairness regret is that of the shows on average, it cannot "
+    "be told over time, and shows cannot be checked against probabilities."
+)
+ONLY_PROPENSITIES = (
+    "The fairness regret is estimated from the propensities of the arms shown, not exact."
+)
+MISSING = (
+    "They count as exposure and tell nothing of merit: where rewards go missing because of what "
+    "they are, merit is biased."
+)
+UNREWARDED = "Their mean may be anything that is possible; where one number is needed it is that of all arms."
+TURNED = (
+    "{number:,} arms are accused beside the others of the contrary of what their mean rewards say "
+    "({arm} is {verdict}, with {ratio:.2f} times the share that its mean reward earns): others are "
+    "farther from fair, or means vary. Then nothing is said of its share."
+)
+NO_TIME = "The log has no times: nothing can be shown over time."
 
 
 def lead(audit: Audit) -> str:
@@ -19,28 +50,52 @@ def lead(audit: Audit) -> str:
     ]
     if not accused:
         return _nothing(audit)
-    line, one = max(accused, key=lambda pair: _strength(*pair))
+    line, one = max(accused, key=lambda pair: (not turned(pair[0]), _strength(*pair)))
     more = len(accused) - 1
     others = f" {more:,} arms more are accused." if more > 1 else ""
     others = " One arm more is accused." if more == 1 else others
-    if line.judged_by == "box" or one is None:
+    if one is None or line.judged_by == "box":
         return _by_box(line) + others
     return _by_pseudo_rewards(line, one, audit) + others
 
 
 def _by_pseudo_rewards(line: Line, one: Beside, audit: Audit) -> str:
     sure = f"{100 * (1 - audit.alpha):g} % {audit.look}"
-    what = (
-        f"Beside the others, {line.arm} was shown {_times(one.beside)} as often as its rewards earn"
-    )
     ends = f"{_number(one.beside_low)} to {_number(one.beside_high)}"
-    alike = ALIKE.format(share=_percent(one.of_share))
-    return f"{what} ({ends}, {sure}); {alike}."
+    beside = f"eside the others, it was shown {_times(one.beside)} as often as its rewards earn"
+    if (
+        turned(line)
+        or one.of_share is None
+        or one.of_share_high is None
+        or one.of_share_low is None
+    ):
+        return f"{line.arm}: b{beside} ({ends}, {sure})."
+    low, high = _percent(one.of_share_low), _percent(one.of_share_high)
+    share = f"{line.arm} got {_percent(one.of_share)} of its share, between {low} and {high}"
+    return f"{share}, {ALIKE}. B{beside} ({ends}, {sure})."
+
+
+def turned(line: Line) -> bool:
+    """Tell an arm whose average exposure points the other way than its verdict."""
+    contrary = {"under": line.ratio > 1, "over": line.ratio < 1}
+    return line.judged_by != BOX and contrary.get(line.verdict, False)
+
+
+def turned_notes(lines: tuple[Line, ...]) -> list[str]:
+    """Say which verdicts would surprise whoever compares exposure with the fair share."""
+    found = [line for line in lines if turned(line)]
+    if not found:
+        return []
+    worst = max(found, key=lambda line: abs(math.log(line.ratio)) if line.ratio else math.inf)
+    return [TURNED.format(number=len(found), **worst._asdict())]
 
 
 def _by_box(line: Line) -> str:
     low, high = _percent(line.ratio_low), _percent(line.ratio_high)
     known = f"between {low} and {high}" if math.isfinite(line.ratio_high) else f"{low} or more"
+    if line.judged_by == RATINGS:
+        sure = f", {known}" if line.ratio_low < line.ratio_high else ""
+        return f"{line.arm} got {_percent(line.ratio)} of the share that its rating earns{sure}."
     return (
         f"{line.arm} got {_percent(line.ratio)} of the share that its mean reward earns, {known}, "
         "if means do not vary."
@@ -55,10 +110,13 @@ def _nothing(audit: Audit) -> str:
     clear = (
         f" {fair:,} of {len(below):,} arms are fair, within {audit.tolerance:.0%}." if fair else ""
     )
-    could = f"below {_percent(middle)} of what it earns" if middle > 0.005 else "that got nothing"
-    return (
+    nobody = (
         f"No arm is shown to have had too little or too much.{clear} Of half of the arms, this log "
-        f"could have shown it of one {could}, and of no milder case."
+    )
+    if middle < 0.005:
+        return nobody + "could at most have shown it of one that got next to nothing."
+    return nobody + (
+        f"could have shown it of one below {_percent(middle)} of what it earns, and of no milder case."
     )
 
 
@@ -80,3 +138,24 @@ def _number(value: float | None) -> str:
 
 def _percent(value: float | None) -> str:
     return "an unknown part" if value is None else f"{100 * value:,.0f} %"
+
+
+def notes(log: Log, sums: LogSums, ungrouped: int, arrived: int) -> tuple[str, ...]:
+    """Return a sentence for each thing that a reader must know."""
+    decisions = int(sums.pools.decisions.sum())
+    missing = decisions - int(sums.rewards.sum())
+    unrewarded = int((sums.rewards == 0).sum())
+    left_out = sums.rows - decisions
+    said = (
+        (left_out, f"{left_out:,} of {sums.rows:,} rows have a problem and take no part."),
+        ("candidates" not in log.columns and not arrived, NO_CANDIDATES),
+        (arrived, ARRIVED.format(arrived)),
+        (sums.exposure is None, NO_VECTORS),
+        (sums.inverse is None, NO_PROPENSITIES),
+        (sums.exposure is None and sums.inverse is not None, ONLY_PROPENSITIES),
+        ("time" not in log.columns, NO_TIME),
+        (missing, f"{missing:,} decisions have no reward. {MISSING}"),
+        (unrewarded, f"{unrewarded:,} arms have no reward. {UNREWARDED}"),
+        (ungrouped, f"{ungrouped:,} arms have no group."),
+    )
+    return tuple(words for holds, words in said if holds)

@@ -11,21 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.errors import BrokenFile, RewardGiven, UnknownDecision
+from fairx.errors import BrokenFile
 from fairx.moved import renamed
 from fairx.policies import Policy
-from fairx.slates import place_weights
-from fairx.texts import short, table
-from fairx.types import Indices, Matrix, Vector
+from fairx.slates.examination import check_clicks, feedback_given
+from fairx.texts import table
+from fairx.types import Vector
 
 from . import keeping
 from .arms import Arms
-from .decision import Decision, SlateDecision
+from .decision import Decision, SlateDecision, told
 from .engine import Engine
-from .waiting import Places, Waiting
+from .offering import contexts_given, page_given, slate_of
+from .waiting import Waiting, asked_for
 
 Decided = Decision | SlateDecision | int  # or its id
-REWARDS = 0.0, 1.0  # what rewards are taken to be from and to, where a policy must know before
 
 
 class Bandit:
@@ -35,7 +35,7 @@ class Bandit:
     ----------
     policy
         Ours, or a record of your own with the three public methods. A `FairXUCB` whose merit is not
-        positive a width below 0 needs `bounds`: rewards are taken to be at least 0.
+        positive a width below the lowest reward needs `bounds`.
     arms
         Their number, or a list of distinct names.
     dimension
@@ -43,6 +43,11 @@ class Bandit:
     seed
         Decision n is a function of the seed, n and what was learned before: a bandit that is
         saved and loaded goes on as if nothing had happened.
+    feedback
+        Of slates. "each": each place has its reward. "examined": a place is looked at with some chance,
+        and has the reward if it was, and 0 if not; nobody knows which of them a 0 is.
+    reward_range
+        What rewards are from and to, where a policy must know before.
 
     Examples
     --------
@@ -64,15 +69,21 @@ class Bandit:
         dimension: int = 0,
         *,
         seed: int,
+        feedback: str = "each",
+        reward_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         self._arms = Arms(arms)
+        self.policy, self.feedback = policy, feedback_given(feedback, None)
+        self.reward_range = rules.interval("reward_range", reward_range)
+        clicks = self.reward_range if feedback == "examined" else None
         if hasattr(policy, "check_reach"):
-            policy.check_reach(*REWARDS)
-        self.policy = policy
+            policy.check_reach(*self.reward_range)
+        if clicks is not None:
+            check_clicks(policy, np.ones(1), *clicks)
         self.dimension = rules.count("dimension", dimension, low=0)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
-        self._engine = Engine(policy, len(self._arms.names), self.dimension, self.seed)
+        self._engine = Engine(policy, len(self._arms.names), self.dimension, self.seed, clicks)
         self._waiting = Waiting({}, {})
         self._made = 0
 
@@ -84,14 +95,7 @@ class Bandit:
 
     def _told(self) -> list[tuple[str, str]]:
         with self._lock:
-            return [
-                ("policy", short(self.policy)),
-                ("arms", short(list(self.arms))),
-                ("dimension", str(self.dimension)),
-                ("decisions", str(self._made)),
-                ("pending", str(len(self._waiting.ids()))),
-                ("seed", str(self.seed)),
-            ]
+            return told(self, len(self._waiting.ids()))
 
     @property
     def arms(self) -> tuple[Any, ...]:
@@ -116,23 +120,17 @@ class Bandit:
 
     @overload
     def act(
-        self,
-        contexts: npt.ArrayLike | None = None,
-        candidates: Sequence[Any] | None = None,
-        *,
-        weights: None = None,
-        available: Sequence[Any] | None = None,
-    ) -> Decision: ...
+        self, contexts: npt.ArrayLike | None = None, candidates: Sequence[Any] | None = None,
+        *, weights: None = None, examination: None = None, available: Sequence[Any] | None = None,
+    ) -> Decision: ...  # fmt: skip
 
     @overload
     def act(
-        self,
-        contexts: npt.ArrayLike | None = None,
-        candidates: Sequence[Any] | None = None,
-        *,
-        weights: int | Sequence[float] | Vector,
+        self, contexts: npt.ArrayLike | None = None, candidates: Sequence[Any] | None = None,
+        *, weights: int | Sequence[float] | Vector,
+        examination: Sequence[float] | Vector | None = None,
         available: Sequence[Any] | None = None,
-    ) -> SlateDecision: ...
+    ) -> SlateDecision: ...  # fmt: skip
 
     def act(
         self,
@@ -140,6 +138,7 @@ class Bandit:
         candidates: Sequence[Any] | None = None,
         *,
         weights: int | Sequence[float] | Vector | None = None,
+        examination: Sequence[float] | Vector | None = None,
         available: Sequence[Any] | None = None,  # the old name
     ) -> Decision | SlateDecision:
         """Compute this decision's probabilities, once, and draw an arm from them.
@@ -147,37 +146,29 @@ class Bandit:
         `contexts` has one row per arm on offer: the `candidates`, or all arms. With `weights`, one per
         place of a page (a number k stands for k places that are seen alike), the arms of a slate are
         drawn, each with its fair exposure. With fewer arms than places the first places are used.
+        `examination` has the chances that places are looked at, for feedback "examined": the weights,
+        unless something else is given.
         """
         candidates = renamed("available", available, "candidates", candidates)
         with self._lock:
-            every = self._arms.offered
+            every, number = self._arms.offered, self._made
             arms, names = every if candidates is None else self._arms.among(candidates)
-            rows = self._contexts(contexts, len(names))
-            if weights is not None:
-                return self._act_slate(arms, names, rows, place_weights(weights)[: len(names)])
-            out, number = np.empty(len(names)), self._made
+            rows = contexts_given(contexts, len(names), self.dimension)
+            page = page_given(self, weights, examination)
+            if page is not None:
+                drawn = self._engine.decide_slate(number, arms, rows, page.weights)
+                slate, self._waiting.slates[number] = slate_of(
+                    number, drawn, arms, names, rows, page
+                )
+                self._made = number + 1
+                return slate
+            out = np.empty(len(names))
             position = self._engine.decide(number, arms, rows, out)
             self._made = number + 1
             context = rows[position].copy()
-            self._waiting.decisions[number] = (int(arms[position]), context)
+            self._waiting.decisions[number] = (int(arms[position]), context, 1.0)
             seen = context.copy() if self.dimension else context
             return Decision(number, names[position], float(out[position]), out, names, seen)
-
-    def _act_slate(
-        self, arms: Indices, names: tuple[Any, ...], contexts: Matrix, weights: Vector
-    ) -> SlateDecision:
-        """Draw a slate."""
-        number = self._made
-        page = self._engine.decide_slate(number, arms, contexts, weights)
-        self._made = number + 1
-        shown = page.shown.tolist()
-        left = {place: (int(arms[i]), contexts[i].copy()) for place, i in enumerate(shown, 1)}
-        self._waiting.slates[number] = Places(len(shown), left)
-        exposures = page.exposures[: len(names)].copy()
-        return SlateDecision(
-            number, tuple(names[i] for i in shown), page.propensities.copy(), exposures, names,
-            weights, contexts[shown],
-        )  # fmt: skip
 
     def learn(
         self,
@@ -192,26 +183,13 @@ class Bandit:
         first is 1. Each decision, and each place, is learned from once. Where one of several is
         refused, none is taken in.
         """
-        if isinstance(decision, (Decision, SlateDecision, int, np.integer, str, float)):
-            return self._learn([getattr(decision, "id", decision)], [reward], place)
-        if place is not None:
-            raise rules.InvalidValue("place", "be given with one decision, not with several")
-        return self._learn([getattr(each, "id", each) for each in decision], list(reward), None)  # type: ignore[arg-type]
-
-    def _learn(self, ids: list[Any], rewards: list[Any], place: int | None) -> None:
-        if len(ids) != len(rewards):
-            raise ValueError(
-                f"rewards must be as many as decisions, {len(ids)}, not {len(rewards)}"
-            )
+        ids, rewards = asked_for(decision, reward, place)
         with self._lock:
-            found = []
-            for number, reward in zip(ids, rewards, strict=True):
-                self._check_pending(number)
-                found += self._waiting.rewarded(number, reward, place)
-            if len(set(ids)) < len(ids):
-                raise RewardGiven(f"decisions must be rewarded once each, not as in {ids!r}")
-            for key, value in found:
-                self._engine.learn(*self._waiting.pop(key), value)
+            for number in ids:
+                self._waiting.check(number, self._made, self._arms.numbers)
+            for key, value in self._waiting.all_rewarded(ids, rewards, place):
+                arm, context, chance = self._waiting.pop(key)
+                self._engine.learn(arm, context, value, chance)
 
     def forget(self, decision: Decision | SlateDecision | int, *, place: int | None = None) -> None:
         """Give up waiting for a reward that will not come; the decision teaches nothing.
@@ -220,7 +198,7 @@ class Bandit:
         """
         with self._lock:
             number: Any = getattr(decision, "id", decision)
-            self._check_pending(number)
+            self._waiting.check(number, self._made, self._arms.numbers)
             for key in self._waiting.left(number, place):
                 self._waiting.pop(key)
 
@@ -248,6 +226,8 @@ class Bandit:
                 "retired": self._arms.retired,
                 "dimension": self.dimension,
                 "seed": self.seed,
+                "feedback": self.feedback,
+                "reward_range": self.reward_range,
                 "made": self._made,
             }
             keeping.save(path, header, self._engine.parts(), self._waiting)
@@ -258,28 +238,11 @@ class Bandit:
         header, arrays = keeping.read(path)
         try:
             found = keeping.built(header["policy"]) if policy is None else policy
-            bandit = cls(found, header["arms"], header["dimension"], seed=header["seed"])
+            about = {name: header[name] for name in ("feedback", "reward_range") if name in header}
+            bandit = cls(found, header["arms"], header["dimension"], seed=header["seed"], **about)
             bandit._waiting = keeping.restore(bandit._engine.parts(), arrays)
             bandit._arms.retire(header["retired"])
             bandit._made = header["made"]
         except (KeyError, TypeError, IndexError) as error:
             raise BrokenFile(f"{path} lacks a part of a saved bandit ({error})") from error
         return bandit
-
-    def _contexts(self, contexts: npt.ArrayLike | None, arms: int) -> Vector:
-        if contexts is None and self.dimension == 0:
-            return np.empty((arms, 0))
-        if contexts is None:
-            raise ValueError(f"contexts must be given: this bandit has dimension {self.dimension}")
-        hint = "one row per arm on offer"
-        return rules.array("contexts", contexts, (arms, self.dimension), hint)
-
-    def _check_pending(self, number: Any) -> None:
-        if number in self._waiting.decisions or number in self._waiting.slates:
-            return
-        if isinstance(number, (int, np.integer)) and 0 <= number < self._made:
-            raise RewardGiven(f"decision {number} was rewarded or forgotten already")
-        hint = f"this bandit made {self._made} so far"
-        if isinstance(number, Hashable) and number in self._arms.numbers:
-            hint = "that is an arm; learn takes what act returned, or its id"
-        raise UnknownDecision(f"decision {number!r} does not exist: {hint}")

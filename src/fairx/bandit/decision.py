@@ -1,4 +1,4 @@
-"""What a bandit decided, one arm or a slate of them, and how a notebook shows it."""
+"""What a bandit decided, one arm or a slate of them, and how a notebook shows both."""
 
 from __future__ import annotations
 
@@ -37,11 +37,28 @@ class SlateDecision(NamedTuple):
     candidates: tuple[Any, ...]  # all arms on offer
     weights: Vector  # by place
     contexts: Matrix  # by place: of the arm there
+    examination: Vector | None = (
+        None  # by place: how likely it is looked at, of feedback "examined"
+    )
 
     def __repr__(self) -> str:
         shown = short(list(self.arms))
         among = f"{len(self.arms)} places among {len(self.candidates)} arms"
         return f"SlateDecision({self.id}: {shown} on {among})"
+
+
+def told(bandit: Any, pending: int) -> list[tuple[str, str]]:
+    """Return what is said of a bandit, by name."""
+    clicks = [] if bandit.feedback == "each" else [("feedback", bandit.feedback)]
+    return [
+        ("policy", short(bandit.policy)),
+        ("arms", short(list(bandit.arms))),
+        ("dimension", str(bandit.dimension)),
+        *clicks,
+        ("decisions", str(bandit.decisions)),
+        ("pending", str(pending)),
+        ("seed", str(bandit.seed)),
+    ]
 
 
 def _decision_page(decision: Decision) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,16 +10,15 @@ import numpy.typing as npt
 
 from fairx.compiled import direct, entry
 from fairx.exposure import choose
-from fairx.numerics.streams import normals_of_round, streams, uniform, word
+from fairx.numerics.streams import normals_of_round, streams, uniform
 from fairx.policies import Policy
 from fairx.policies.base import absorb_once, inner_form
-from fairx.policies.exposing import exposer_of
+from fairx.policies.drawing import Drawing, Drawn, Keys, drawn_from
 from fairx.policies.foreign import is_distribution
 from fairx.policies.telling import check_one_place, teller_of
-from fairx.slates import Page, new_page
-from fairx.slates.drawing import draw
-from fairx.slates.target import spread
 from fairx.types import Indices, Matrix, Vector
+
+from .clicking import Clicking
 
 
 @entry
@@ -35,31 +33,18 @@ def decide(  # type: ignore[no-untyped-def]
     return position
 
 
-@entry
-def decide_slate(  # type: ignore[no-untyped-def]
-    exposer, policy, state, arms, contexts, policy_keys, choice_keys, t, normals, work, page
-):
-    """Write the exposures of decision `t` and a slate drawn with them; return how many places."""
-    normals_of_round(policy_keys, t, len(normals), normals)
-    exposures = page.exposures[: len(arms)]
-    exposer.expose_arms(policy, state, arms, contexts, normals, work, page, exposures)
-    return draw(page, len(arms), word(choice_keys[1], t))
-
-
-@entry
-def draw_by_probability(page, probabilities, bits):  # type: ignore[no-untyped-def]
-    """Write the exposures that these probabilities give, and a slate drawn with them."""
-    spread(probabilities, page, page.exposures[: len(probabilities)])
-    return draw(page, len(probabilities), bits)
-
-
 class Engine:
     """Decides and learns; decision n is a function of the seed, n and what was learned before.
 
     With the same rewards, it makes the decisions of run 0 of `simulate`.
     """
 
-    def __init__(self, policy: Policy[Any], arms: int, dimension: int, seed: int) -> None:
+    _drawing: Drawing | None  # made for the first slate
+
+    def __init__(
+        self, policy: Policy[Any], arms: int, dimension: int, seed: int,
+        range_of_clicks: tuple[float, float] | None = None,
+    ) -> None:  # fmt: skip
         self.policy, self.arms, self.dimension, self.seed = policy, arms, dimension, seed
         keys = streams(seed, 0)
         self._keys = np.array(keys.policy), np.array(keys.choice)
@@ -67,6 +52,7 @@ class Engine:
         self._ours = inner is policy
         self._kernel = inner  # the policy itself: a bandit has it for its own
         self._state = self._started()
+        self._clicking = range_of_clicks and Clicking(inner, arms, dimension, range_of_clicks)
         self._prepare()
 
     @property
@@ -91,23 +77,17 @@ class Engine:
         rest = (arms, contexts, *self._keys, number, self._normals, self._work, out)
         return int(self._decide(self._teller, self._lowered, self._state, *rest))
 
-    def decide_slate(self, number: int, arms: Indices, contexts: Matrix, weights: Vector) -> Page:
-        """Return a page with the exposures and the slate of decision `number`; the next writes over it.
-
-        Arrays as for `decide`; weights are one per place, not more than arms.
-        """
+    def decide_slate(self, number: int, arms: Indices, contexts: Matrix, weights: Vector) -> Drawn:
+        """Return the slate of decision `number`; arrays as for `decide`."""
         check_one_place(self.policy)
-        page = self._page_of(weights)
         if not self._ours:
             rng = self._generator(number)
             given = np.ascontiguousarray(self._given(arms, contexts, rng), np.float64)
-            _ready_to_draw()(page, given, rng.integers(2**64, dtype=np.uint64))
-            return page
-        if self._decide_slate is None:
-            self._compile_slate()
-        rest = (arms, contexts, *self._keys, number, self._normals, self._work, page)
-        self._decide_slate(*self._slate_records, self._state, *rest)
-        return page
+            return drawn_from(given, weights, rng.integers(2**64, dtype=np.uint64))
+        if self._drawing is None:
+            self._drawing = Drawing(self._kernel, self._state, self.dimension)
+        keys = Keys(self._keys[0], self._keys[1][1], number)
+        return self._drawing.draw(keys, arms, contexts, weights)
 
     def _given(self, arms: Indices, contexts: Matrix, rng: np.random.Generator) -> Any:
         """Return the probabilities of a policy of others."""
@@ -116,20 +96,24 @@ class Engine:
             raise ValueError(self._kernel.complaint(self._state))
         return given
 
-    def learn(self, arm: int, context: Vector, reward: float) -> None:
-        """Let the policy learn from a reward of `arm`."""
-        if not self._ours:
+    def learn(self, arm: int, context: Vector, reward: float, chance: float = 1.0) -> None:
+        """Let the policy learn from a reward of `arm`, on a place that is looked at with this chance."""
+        if self._clicking is not None:
+            self._clicking.learn(self._state, arm, context, reward, chance)
+        elif not self._ours:
             self._kernel.policy.learn(self.state, arm, context, reward)
-            return
-        if self._decide is None:
-            self._compile()
-        self._absorb(self._lowered, self._state, arm, context, reward, self._work)
+        else:
+            if self._decide is None:
+                self._compile()
+            self._absorb(self._lowered, self._state, arm, context, reward, self._work)
 
     def grow(self) -> None:
         """Give the state room for one more arm, and keep all that was learned."""
         before = self.parts()
         self.arms += 1
         self._state = self._started()
+        if self._clicking is not None:
+            self._clicking = self._clicking.grown()
         for name, part in self.parts().items():
             part[tuple(slice(0, size) for size in before[name].shape)] = before[name]
         self._prepare()
@@ -140,22 +124,16 @@ class Engine:
         return self._kernel.start_with(self.arms, self.dimension, self._generator(0))
 
     def parts(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays that the state is made of, by name."""
-        return dict(_parts("", self.state))
+        """Return the arrays that the state is made of, by name, and what was clicked."""
+        clicked = self._clicking.parts() if self._clicking is not None else {}
+        return dict(_parts("", self.state)) | clicked
 
     def _prepare(self) -> None:
         """Make room for one decision; compile on first use."""
         normals, work = self._kernel.needs(self.arms, self.dimension)
         self._normals, self._work = np.empty(normals), np.empty(work)
         self._decide: Any = None
-        self._decide_slate: Any = None
-        self._page: Page | None = None
-
-    def _page_of(self, weights: Vector) -> Page:
-        """Return room for slates of these places: pages of one kind mostly follow each other."""
-        if self._page is None or self._page.weights.tobytes() != weights.tobytes():
-            self._page = new_page(weights, self.arms)
-        return self._page
+        self._drawing = None
 
     def _compile(self) -> None:
         """Compile the two steps for this policy, on a state of its own."""
@@ -172,15 +150,6 @@ class Engine:
         run, low = absorb_once.ready(records, lambda run, low: run(*low, *taken))
         self._absorb = direct(run, (*low, *taken))
 
-    def _compile_slate(self) -> None:
-        """Compile the step that decides on a slate, on a state of its own."""
-        blank, page = self._kernel.start(self.arms, self.dimension), new_page(np.ones(1), 1)
-        arms, contexts = np.zeros(1, np.int64), np.zeros((1, self.dimension))
-        rest = (arms, contexts, *self._keys, 0, self._normals, self._work, page)
-        records = (exposer_of(self._kernel), self._kernel, blank)
-        run, low = decide_slate.ready(records, lambda run, low: run(*low, *rest))
-        self._slate_records, self._decide_slate = low[:2], direct(run, (*low, *rest))
-
     def _generator(self, number: int) -> np.random.Generator:
         """Return the generator of one decision, for policies of others."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0, number)))
@@ -195,9 +164,3 @@ def _parts(name: str, state: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
         yield name or "array", state
     else:
         raise TypeError(f"a policy's state must be made of arrays, but its {name} is {state!r}")
-
-
-@functools.cache
-def _ready_to_draw() -> Any:
-    page, even = new_page(np.ones(1), 1), np.ones(1)
-    return draw_by_probability.ready((), lambda run, _: run(page, even, np.uint64(0)))[0]

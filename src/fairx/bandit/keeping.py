@@ -13,12 +13,18 @@ from fairx.errors import BrokenFile
 from fairx.files import read_archive, write_archive
 from fairx.settings import KINDS, build, describe
 
-from .waiting import Places, Waiting
+from .waiting import Waited, Waiting
 
 KIND = "bandit"  # of file
 Arrays = Mapping[str, npt.NDArray[Any]]
 ROWS = ("ids", "arms", "contexts")  # of what waits
-PLACE_ROWS = (*ROWS, "places", "numbers")  # of slates: also the place, and how many there are
+PLACE_ROWS = (
+    *ROWS,
+    "chances",
+    "places",
+    "numbers",
+)  # of slates: also the place, and how many there are
+FLOATS = ("contexts", "chances")
 
 
 def save(
@@ -26,7 +32,7 @@ def save(
 ) -> None:
     """Write a bandit, in one step; slates are written where one waits."""
     arrays = {f"state_{name}": part for name, part in parts.items()}
-    single = [(i, *shown) for i, shown in waiting.decisions.items()]
+    single = [(i, arm, context) for i, (arm, context, _) in waiting.decisions.items()]
     arrays |= _columns("pending", ROWS, single, header["dimension"])
     if waiting.slates:
         places = [
@@ -41,12 +47,14 @@ def save(
 def _columns(
     kind: str, names: Sequence[str], rows: list[tuple[Any, ...]], dimension: int
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return rows as arrays by name: whole numbers, and contexts."""
+    """Return rows as arrays by name: whole numbers, contexts and chances."""
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    found = dict(zip(names, columns, strict=True))
-    contexts = np.array(found.pop("contexts"), np.float64).reshape(len(rows), dimension)
-    arrays = {f"{kind}_{name}": np.array(column, np.int64) for name, column in found.items()}
-    return arrays | {f"{kind}_contexts": contexts}
+    found = {
+        f"{kind}_{name}": np.array(column, np.float64 if name in FLOATS else np.int64)
+        for name, column in zip(names, columns, strict=True)
+    }
+    contexts = found[f"{kind}_contexts"].reshape(len(rows), dimension)
+    return found | {f"{kind}_contexts": contexts}
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -62,11 +70,11 @@ def restore(parts: Arrays, arrays: Arrays) -> Waiting:
             raise BrokenFile(f"the saved {name} has shape {saved.shape}, not {part.shape}")
         part[...] = saved
     single = _rows(arrays, "pending", ROWS)
-    waiting = Waiting({int(i): (int(arm), context) for i, arm, context in single}, {})
+    waiting = Waiting({int(i): (int(arm), context, 1.0) for i, arm, context in single}, {})
     if "slate_ids" in arrays:  # files of before slates have none
-        for i, arm, context, place, number in _rows(arrays, "slate", PLACE_ROWS):
-            slate = waiting.slates.setdefault(int(i), Places(int(number), {}))
-            slate.left[int(place)] = int(arm), context
+        for i, arm, context, chance, place, number in _rows(arrays, "slate", PLACE_ROWS):
+            slate = waiting.slates.setdefault(int(i), Waited(int(number), {}))
+            slate.left[int(place)] = int(arm), context, float(chance)
     return waiting
 
 

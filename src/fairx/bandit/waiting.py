@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairx import rules
-from fairx.errors import RewardGiven
+from fairx.errors import RewardGiven, UnknownDecision
 from fairx.types import Vector
 
-Shown = tuple[int, Vector]  # the arm and its context
+from .decision import Decision, SlateDecision
+
+Shown = tuple[int, Vector, float]  # the arm, its context, and how likely its place is looked at
 Key = tuple[int, int]  # the decision and its place; place 0 is that of a decision with one arm
 
 
-class Places(NamedTuple):
+class Waited(NamedTuple):
     """A slate: how many places it has, and what was shown at those that wait, from place 1 on."""
 
     number: int
@@ -23,11 +28,22 @@ class Waiting(NamedTuple):
     """Decisions of one arm, and slates of which a place waits."""
 
     decisions: dict[int, Shown]
-    slates: dict[int, Places]
+    slates: dict[int, Waited]
 
     def ids(self) -> tuple[int, ...]:
         """Return the decisions that wait, in their order."""
         return tuple(sorted([*self.decisions, *self.slates]) if self.slates else self.decisions)
+
+    def check(self, number: Any, made: int, arms: Mapping[Any, int]) -> None:
+        """Refuse a decision that does not wait, of `made` so far."""
+        if number in self.decisions or number in self.slates:
+            return
+        if isinstance(number, (int, np.integer)) and 0 <= number < made:
+            raise RewardGiven(f"decision {number} was rewarded or forgotten already")
+        hint = f"this bandit made {made} so far"
+        if isinstance(number, Hashable) and number in arms:
+            hint = "that is an arm; learn takes what act returned, or its id"
+        raise UnknownDecision(f"decision {number!r} does not exist: {hint}")
 
     def rewarded(self, number: int, reward: Any, place: int | None) -> list[tuple[Key, float]]:
         """Return what a reward, or the rewards of all places, would be learned for."""
@@ -42,6 +58,17 @@ class Waiting(NamedTuple):
             raise rules.InvalidValue("rewards", f"{rule}, not {reward!r}: or name the place")
         keys = [self.key(number, each) for each in range(1, slate.number + 1)]
         return list(zip(keys, (rules.number("reward", value) for value in values), strict=True))
+
+    def all_rewarded(
+        self, ids: list[Any], rewards: list[Any], place: int | None
+    ) -> list[tuple[Key, float]]:
+        """Return what the rewards of several decisions would be learned for, or refuse them all."""
+        found = []
+        for number, reward in zip(ids, rewards, strict=True):
+            found += self.rewarded(number, reward, place)
+        if len(set(ids)) < len(ids):
+            raise RewardGiven(f"decisions must be rewarded once each, not as in {ids!r}")
+        return found
 
     def left(self, number: int, place: int | None) -> list[Key]:
         """Return the place, or all places of a decision that wait."""
@@ -76,3 +103,15 @@ class Waiting(NamedTuple):
         if not left:
             del self.slates[number]
         return shown
+
+
+def asked_for(decision: Any, reward: Any, place: int | None) -> tuple[list[Any], list[Any]]:
+    """Return the ids of one decision or of several, and a reward for each."""
+    if isinstance(decision, (Decision, SlateDecision, int, np.integer, str, float)):
+        return [getattr(decision, "id", decision)], [reward]
+    if place is not None:
+        raise rules.InvalidValue("place", "be given with one decision, not with several")
+    ids, rewards = [getattr(each, "id", each) for each in decision], list(reward)
+    if len(ids) != len(rewards):
+        raise ValueError(f"rewards must be as many as decisions, {len(ids)}, not {len(rewards)}")
+    return ids, rewards

@@ -15,7 +15,16 @@ from .answers import (
     Status,
     Token,
 )
-from .audits import ArmRewards, Audit, Line, Moment, SampleRatio, Sensitivity
+from .audits import (
+    ArmRewards,
+    Audit,
+    Line,
+    Moment,
+    SampleRatio,
+    Sensitivity,
+    SlateAudit,
+    SlateLine,
+)
 from .awaiting import AsyncClient, AsyncHandle
 from .blocking import Client, Handle
 from .errors import Conflict, ServiceError
@@ -48,7 +57,9 @@ __all__ = [
     "ServiceError",
     "Shown",
     "Slate",
+    "SlateAudit",
     "SlateDecision",
+    "SlateLine",
     "Status",
     "Token",
 ]

@@ -146,4 +146,63 @@ class Audit(Struct, frozen=True):
     gini_fair_share: Number
     sample_ratio: SampleRatio
     sensitivity: tuple[Sensitivity, ...]
+    columns: dict[str, str]
+    start: Number
+    stop: Number
+    snapshot: int
+
+
+class Ends(Struct, frozen=True):
+    """The lower and the upper ends of intervals, one of each for each arm."""
+
+    low: tuple[Number, ...]
+    high: tuple[Number, ...]
+
+
+class SlateLine(Struct, frozen=True):
+    """One arm, by the weight of places: see `fairx.auditing.slates.SlateLine`."""
+
+    arm: str | None
+    shows: int
+    exposure: Number
+    exposure_low: Number
+    exposure_high: Number
+    fair_share: Number
+    fair_low: Number
+    fair_high: Number
+    verdict: str
+    offered: int
+    judged_by: str
+    box: str
+    shown_below: Number
+    shown_above: Number
+
+
+class SlateAudit(Struct, frozen=True):
+    """The audit of slates: see `fairx.auditing.slates.SlateAudit`."""
+
+    source: str
+    merit: str
+    floor: float
+    alpha: float
+    lowest_reward: Number
+    highest_reward: Number
+    decisions: int
+    problems: dict[str, int]
+    exposure_from: str
+    lines: tuple[SlateLine, ...]
+    means: tuple[Number, ...]  # in the order of the lines
+    mean_box: Ends
+    groups: tuple[SlateLine, ...]
+    fairness_regret_per_decision: Number
+    distance: Number
+    gini_exposure: Number
+    gini_fair_share: Number
+    mismatched: tuple[str, ...]
+    judged_by: str
+    conditions: tuple[str, ...]
+    impossible: int | None
+    beside: tuple[Beside, ...]  # in the order of the lines, or none
+    groups_beside: tuple[Beside, ...]
+    courses: tuple[Course, ...]
     snapshot: int

@@ -150,6 +150,7 @@ class AsyncHandle:
     reward = _sent(feedback.reward)
     status = _sent(calls.status)
     audit = _sent(calls.audit)
+    audit_slates = _sent(calls.audit_slates)
     erase = _sent(calls.erase)
 
     async def shown(

@@ -162,6 +162,7 @@ class Handle:
     reward = _sent(feedback.reward)
     status = _sent(calls.status)
     audit = _sent(calls.audit)
+    audit_slates = _sent(calls.audit_slates)
     erase = _sent(calls.erase)
 
     def shown(

@@ -12,10 +12,11 @@ import msgspec
 from .. import rules
 from ..settings import describe
 from .answers import Experiment, Status
-from .audits import Audit
+from .audits import Audit, SlateAudit
 from .call import Call, body, names, nothing, path, reading, reading_field
 
 EXPERIMENT, STATUS, AUDIT = reading(Experiment), reading(Status), reading(Audit)
+SLATE_AUDIT = reading(SlateAudit)
 ERASED = reading_field("erased", int)
 
 
@@ -46,7 +47,7 @@ def create(
     }
     path("experiments", experiment)  # a name that no address can hold is refused now, not later
     sent = msgspec.json.encode(settings)
-    return Call("POST", path("experiments"), EXPERIMENT, sent, repeatable=False)
+    return Call("POST", path("experiments"), EXPERIMENT, sent)
 
 
 def get(experiment: str) -> Call[Experiment]:
@@ -96,9 +97,18 @@ def audit(
     high: float | None = None,
 ) -> Call[Audit]:
     """Return the exposure of each arm beside its fair share; `low`, `high`: the rewards' range."""
-    asked = {"alpha": alpha, "low": low, "high": high}
-    query = urlencode({k: _finite(k, v) for k, v in asked.items() if v is not None})
-    return Call("GET", path("experiments", experiment, "audit") + f"?{query}" * bool(query), AUDIT)
+    return Call("GET", _audit(experiment, alpha=alpha, low=low, high=high), AUDIT)
+
+
+def audit_slates(
+    experiment: str,
+    *,
+    alpha: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> Call[SlateAudit]:
+    """Return the same of an experiment that makes slates, by the weight of places."""
+    return Call("GET", _audit(experiment, alpha=alpha, low=low, high=high), SLATE_AUDIT)
 
 
 def export(experiment: str) -> Call[None]:
@@ -110,6 +120,11 @@ def erase(experiment: str, unit: str) -> Call[int]:
     """Erase a unit's personal data; return how many decisions it was in."""
     sent = body(unit=unit)
     return Call("POST", path("experiments", experiment, "erase"), ERASED, sent, repeatable=False)
+
+
+def _audit(experiment: str, **asked: float | None) -> str:
+    query = urlencode({k: _finite(k, v) for k, v in asked.items() if v is not None})
+    return path("experiments", experiment, "audit") + f"?{query}" * bool(query)
 
 
 def _finite(name: str, value: float | None) -> float | None:

@@ -52,7 +52,7 @@ def reward(
     final: bool = False,
     place: int | None = None,
 ) -> Call[Rewarded]:
-    """Give one reward, of a slate at its place, from 1; `final` ends the wait for others."""
+    """Give one reward, of a slate at its place, from 1; `final` closes it to others."""
     one = _checked("reward", Reward(decision, value, id, final, UNSET if place is None else place))
     where = path("experiments", experiment, "rewards")
     return Call("POST", where, lambda content: ONE_REWARD(content)[0], body(rewards=[one]))

@@ -44,6 +44,14 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
     audit.add_argument(
         "--arms", metavar="FILE", help="arms that were on offer, one a line, shown or not"
     )
+    audit.add_argument(
+        "--ratings", metavar="WHAT",
+        help="merit from outside in place of rewards: arm,rating as .csv or .json, or a column of the log",
+    )  # fmt: skip
+    audit.add_argument(
+        "--feedback", default="each", choices=("each", "examined"),
+        help="of slates: a reward depends on its arm alone (each), or is a click (examined)",
+    )  # fmt: skip
     audit.add_argument("--groups", metavar="FILE", help="arm,group as .csv, or a mapping as .json")
     audit.add_argument(
         "--floor", type=float, default=0.0, metavar="SHARE",
@@ -68,6 +76,11 @@ def add_audit(audit: argparse.ArgumentParser) -> None:
                        help="strata of the box: time:hour, time:day, or the name of a column")  # fmt: skip
     audit.add_argument("--against", metavar="LOG",
                        help="another log of the same arms: who gained since, and who lost")  # fmt: skip
+    audit.add_argument(
+        "--dialect", metavar="NAME", help="whose columns the log has, as for fairx logs"
+    )
+    audit.add_argument("--problems", type=Path, metavar="FILE",
+                       help="write the rows with problems: file, line, problem, text (CSV)")  # fmt: skip
     audit.add_argument("--strict", action="store_true", help="stop at the first invalid row")
     audit.add_argument("--memory", default="1GB", help="of DuckDB; beyond it spills (1GB)")
     audit.add_argument("--threads", type=int, help="of DuckDB (all cores)")
@@ -111,6 +124,8 @@ def _audited(path: str, options: argparse.Namespace) -> Audit:
         look=options.look,
         correction=options.correction,
         arms=_lines(Path(options.arms)) if options.arms else (),
+        ratings=_ratings(options.ratings),
+        feedback=options.feedback,
     )
 
 
@@ -139,22 +154,34 @@ def _tell(found: Audit) -> None:
 
 
 def _read(path: str, options: argparse.Namespace) -> Log:
-    return read(
+    found = read(
         path,
         _columns(options),
+        dialect=options.dialect,
         strict=options.strict,
         memory=options.memory,
         threads=options.threads,
     )
+    for note in found.origin.notes:
+        print(f"note: {note}")
+    if options.late < math.inf and not {"time", "reward_time"} <= found.columns.keys():
+        raise ValueError("--late must be left out where the log lacks time or reward_time")
+    if options.problems is not None and path == options.log:
+        print(f"problems: {found.write_problems(options.problems):,} rows in {options.problems}")
+    return found
 
 
 def _columns(options: argparse.Namespace) -> dict[str, str]:
     from fairx.logs.columns import named
 
     given = {name: getattr(options, f"column_{name}", None) for name in COLUMNS}
+    if options.ratings and not _is_file(options.ratings):
+        given["reward"] = options.ratings
     if options.by and not options.by.startswith("time:"):
         given["stratum"] = options.by
-    return named(options.columns) | {name: value for name, value in given.items() if value}
+    return named(options.columns) | {
+        name: value for name, value in given.items() if value is not None
+    }
 
 
 def _lines(path: Path) -> list[str]:
@@ -162,17 +189,36 @@ def _lines(path: Path) -> list[str]:
     return [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
 
 
+def _is_file(what: str) -> bool:
+    return Path(what).suffix in (".csv", ".json")
+
+
+def _ratings(what: str | None) -> dict[str, float] | bool:
+    """Return the ratings of a file; True where a column has them."""
+    if not what or not _is_file(what):
+        return bool(what)
+    try:
+        return {arm: float(rating) for arm, rating in _pairs(Path(what), "rating").items()}
+    except ValueError as error:
+        raise ValueError(f"ratings must be numbers: {error}") from error
+
+
 def _groups(path: Path) -> dict[str, str]:
     """Read which group each arm is in."""
+    return _pairs(path, "group")
+
+
+def _pairs(path: Path, what: str) -> dict[str, str]:
+    """Read something of each arm."""
     if path.suffix == ".json":
         found: Any = json.loads(path.read_text("utf-8"))
         if not isinstance(found, dict):
-            raise ValueError(f"groups must be a mapping from arm to group, not {found!r}")
-        return {str(arm): str(group) for arm, group in found.items()}
+            raise ValueError(f"{what}s must be a mapping from arm to {what}, not {found!r}")
+        return {str(arm): str(one) for arm, one in found.items()}
     with path.open(newline="", encoding="utf-8-sig") as file:
         table = [row for row in csv.reader(file) if row]
     for line, row in enumerate(table, 1):
         if len(row) != 2:
-            raise ValueError(f"line {line} of {path} must be arm,group, not {','.join(row)!r}")
-    body = table[1:] if table and [cell.lower() for cell in table[0]] == ["arm", "group"] else table
+            raise ValueError(f"line {line} of {path} must be arm,{what}, not {','.join(row)!r}")
+    body = table[1:] if table and [cell.lower() for cell in table[0]] == ["arm", what] else table
     return dict(row for row in body)

@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from . import merits
 
 DESCRIPTION = """\
 Estimate the reward and the exposure of a policy from the log of another one. POLICY is "uniform";
 a file ARM,PROBABILITY (.csv) or {"ARM": PROBABILITY} (.json); or "fair:MERIT", such as
 "fair:exponential:10": exposure in proportion to the merit exp(10 m) of each arm's mean reward m in the
-log. A merit is as for fairx audit."""
-COLUMNS = ("arm", "reward", "propensity", "candidates", "probabilities", "context", "time")
+log. A merit is as for fairx audit. An interval that would miss the value more often than it says is withheld,
+and the reason is printed."""
+COLUMNS = ("arm", "reward", "propensity", "candidates", "probabilities", "context", "unit", "time")
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
@@ -29,12 +28,25 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy", required=True, help=f"uniform, a file, or fair:MERIT: {merits.HELP}"
     )
-    parser.add_argument("--estimator", default="snips", help="ips, snips (default), dm, dr, replay")
+    parser.add_argument(
+        "--estimator", default="snips", help="ips, snips (default), dm, dr, stabilised, replay"
+    )
     parser.add_argument(
         "--interval", default="normal", help="normal (default), bootstrap, sequence"
     )
     parser.add_argument("--alpha", type=float, help="chance of error (0.05)")
     parser.add_argument("--level", type=float, help="the old spelling of --alpha: 1 - alpha")
+    parser.add_argument(
+        "--reward-range", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
+        help="what rewards are between, known beforehand: for sequences and fairness (0 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--weight-bound", type=float, metavar="WEIGHT",
+        help="what weights cannot exceed, known beforehand: for the sequence of snips and dr",
+    )  # fmt: skip
+    parser.add_argument(
+        "--merit", help="also tell how fair the policy would be, for this merit of mean rewards"
+    )
     parser.add_argument(
         "--split", type=float, default=0.0, metavar="SHARE",
         help="estimate the means of a fair policy on this first share of the decisions, and "
@@ -46,7 +58,9 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--missing", type=float, metavar="REWARD", help="what no reward counts as")
     parser.add_argument("--seed", type=int, help="for the bootstrap, and for replay by drawing")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="also write DIR/evaluation.json")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="also write DIR/evaluation.json and DIR/index.html"
+    )
     for column in COLUMNS:
         parser.add_argument(f"--{column}", metavar="COLUMN", help=f"the column of the {column}")
     parser.set_defaults(run=run)
@@ -57,29 +71,31 @@ def run(options: argparse.Namespace) -> int:
     from fairx import logs
     from fairx.evaluation import evaluate, from_table
 
+    from .evaluated import shown, written
+
     given = {name: getattr(options, name) for name in COLUMNS if getattr(options, name)}
     source = from_table(logs.read(options.log, given), missing=options.missing)
     policy, source, cautions = _policy(options, source)
-    alpha = 0.05 if options.alpha is None else options.alpha
-    if options.level is not None:
-        if options.alpha is not None:
-            raise ValueError("--level must be left out beside --alpha: it is 1 - alpha")
-        alpha = 1 - options.level
     found = evaluate(
-        source, policy, options.estimator, interval=options.interval, alpha=alpha,
+        source, policy, options.estimator, interval=options.interval, alpha=_alpha(options),
         max_unsupported=options.max_unsupported, seed=options.seed,
+        merit=None if options.merit is None else merits.merit(options.merit),
+        reward_range=tuple(options.reward_range), weight_bound=options.weight_bound,
     )  # fmt: skip
     found = found._replace(cautions=(*cautions, *found.cautions))
-    _show(found)
+    print("\n".join(shown(found)))
     if options.out is not None:
-        from fairx.files import replaced
-
-        options.out.mkdir(parents=True, exist_ok=True)
-        plain = found.to_dict() | {"policy": options.policy}
-        with replaced(options.out / "evaluation.json") as file:
-            file.write(json.dumps(plain, indent=2, allow_nan=False).encode())
-        print(f"written: {options.out / 'evaluation.json'}")
+        for path in written(found, options.out, options.log, options.policy):
+            print(f"written: {path}")
     return 0
+
+
+def _alpha(options: argparse.Namespace) -> float:
+    if options.level is not None and options.alpha is not None:
+        raise ValueError("--level must be left out beside --alpha: it is 1 - alpha")
+    if options.level is not None:
+        return 1 - float(options.level)
+    return 0.05 if options.alpha is None else float(options.alpha)
 
 
 def _policy(options: argparse.Namespace, source: Any) -> tuple[Any, Any, tuple[str, ...]]:
@@ -102,25 +118,24 @@ def _policy(options: argparse.Namespace, source: Any) -> tuple[Any, Any, tuple[s
 
 def _from_file(path: Path, names: Sequence[Any]) -> dict[Any, float]:
     """Return the probability of each arm; arms that are numbers in the log are numbers here."""
-    text = path.read_text(encoding="utf-8")
-    rows = json.loads(text) if path.suffix == ".json" else dict(csv.reader(text.splitlines()))
-    known = {str(name): name for name in names}
+    text = path.read_text(encoding="utf-8-sig")
     try:
+        rows = json.loads(text) if path.suffix == ".json" else _table(text)
+        known = {str(name): name for name in names}
         return {known.get(str(arm), arm): float(share) for arm, share in rows.items()}
     except (AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{path} must hold arms and probabilities alone ({error})") from error
 
 
-def _show(found: Any) -> None:
-    sides = f"{found.low:.6g} to {found.high:.6g}, {found.interval}"
-    print(f"reward per decision  {found.reward:.6g}  ({100 * (1 - found.alpha):g} %: {sides})")
-    print(f"decisions            {found.decisions}")
-    for name, value in found.diagnostics._asdict().items():
-        print(f"{name.replace('_', ' '):<20} {value:.6g}")
-    print("\narm                  exposure")
-    for arm in np.argsort(-found.exposures, kind="stable")[:20]:
-        print(f"{found.names[arm]!s:<20} {found.exposures[arm]:.6f}")
-    if len(found.names) > 20:
-        print(f"... and {len(found.names) - 20} more: --out has all")
-    for caution in found.cautions:
-        print(f"caution: {caution}")
+def _table(text: str) -> dict[str, str]:
+    """Return arms and probabilities of a table; its first line may say which column is which."""
+    lines = [line for line in csv.reader(text.splitlines()) if line]
+    if lines and [word.strip().lower() for word in lines[0]] == ["arm", "probability"]:
+        lines = lines[1:]
+    wrong = next((line for line in lines if len(line) != 2), None)
+    if wrong is not None:
+        raise ValueError(f"a line must be ARM,PROBABILITY, not {','.join(wrong)!r}")
+    arms = [arm for arm, _ in lines]
+    if len(set(arms)) < len(arms):
+        raise ValueError(f"an arm must be there once, not {max(arms, key=arms.count)!r} twice")
+    return dict(lines)

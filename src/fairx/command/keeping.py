@@ -16,6 +16,8 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
     _add_store(parser)
     parser.add_argument("--secret-file", type=Path, metavar="FILE",
                         help="check signatures too; or FAIRX_SECRET")  # fmt: skip
+    parser.add_argument("--export", type=Path, metavar="FILE",
+                        help="an export of before, which the store must not be behind")  # fmt: skip
     parser.set_defaults(run=run_verify)
 
 
@@ -44,6 +46,10 @@ def run_verify(options: argparse.Namespace) -> int:
     database = store.reader()
     with tqdm(unit=" decisions", delay=2, leave=False) as bar, database.transaction():
         found = verify(database, _secret(store, options.secret_file), bar.update)
+        if options.export is not None:
+            from fairx.store.anchors import behind
+
+            found = found._replace(problems=(*behind(database, options.export), *found.problems))
     database.close()
     for problem in found.problems[:SHOWN]:
         print(f"problem: {problem}")
@@ -56,6 +62,10 @@ def run_verify(options: argparse.Namespace) -> int:
     )
     if found.erased:
         print(f"{found.erased:,} decisions could not be made again: their contexts were erased")
+    if not found.sealed:
+        print(
+            "lines that were removed are not missed: give the secret (--secret-file, FAIRX_SECRET)"
+        )
     return 1 if found.problems else 0
 
 

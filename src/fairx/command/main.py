@@ -14,6 +14,7 @@ COMMANDS = {  # the module that has each, and what it does
     "reproduce": ("experiments", "redo figures of the paper"),
     "run": ("experiments", "run an experiment of your own"),
     "audit": ("audit", "compare exposure with merit in a log"),
+    "logs": ("logs", "check a log, or write it in the columns of others"),
     "evaluate": ("evaluate", "evaluate a policy from the log of another"),
     "data": ("data", "list data sets, or get one"),
     "serve": ("serve", "serve decisions over HTTP"),

@@ -40,6 +40,8 @@ def run_serve(options: argparse.Namespace) -> int:
     except ImportError as error:
         raise ImportError(f"fairx serve needs {error.name}: pip install 'fairx[serve]'") from error
     limits = checked(Limits(*(getattr(options, f"limit_{name}") for name in Limits._fields)))
+    if not 0 <= options.port <= 65_535:
+        raise ValueError(f"--port must be from 0 to 65,535, not {options.port}")
     refresh = rules.positive("refresh", options.refresh)
     store = options.store or f"sqlite:///{'fairx-demo' if options.demo else 'fairx'}.db"
     auth = not (options.no_auth or options.demo)

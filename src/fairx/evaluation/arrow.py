@@ -35,14 +35,19 @@ def arm_numbers(column: Any, names: Sequence[Any]) -> Indices:
     return np.asarray(found).astype(np.int64)
 
 
-def floats(column: Any) -> Vector:
+def floats(column: Any, name: str) -> Vector:
     """Return a column of numbers."""
-    return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)
+    found = column.to_numpy(zero_copy_only=False)
+    try:
+        return np.asarray(found, np.float64)
+    except (TypeError, ValueError):
+        rule = f"must be a column of numbers, not of {column.type}"
+        raise ValueError(f"{name} {rule}: convert it where the log is made") from None
 
 
 def rewards(column: Any, missing: float | None) -> Vector:
     """Return rewards, those missing as `missing`."""
-    found = floats(column)
+    found = floats(column, "reward")
     return found if missing is None else np.where(np.isnan(found), missing, found)
 
 
@@ -58,7 +63,7 @@ def even(elements: Any, lengths: Indices) -> Vector:
     """Return lists as rows, all of one length."""
     if lengths.min() != lengths.max():
         raise ValueError(f"context must have one length, not {lengths.min()} to {lengths.max()}")
-    return floats(elements).reshape(len(lengths), -1)
+    return floats(elements, "context").reshape(len(lengths), -1)
 
 
 def codes(units: list[Any]) -> Indices:

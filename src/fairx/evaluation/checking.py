@@ -11,6 +11,8 @@ from fairx import rules
 from fairx.logs.problems import EACH, SUM
 from fairx.types import Indices
 
+SMALLEST = np.finfo(np.float64).tiny  # 1 divided by less may be no number
+
 
 def numbers(name: str, value: npt.ArrayLike, dimensions: int) -> Indices:
     """Return whole numbers as an array."""
@@ -38,7 +40,11 @@ def units(value: Any, rows: int) -> Any:
     if value is None:
         return None
     fits("units", np.asarray(value), rows)
-    return np.unique(np.asarray(value), return_inverse=True)[1].astype(np.int64)
+    try:
+        return np.unique(np.asarray(value), return_inverse=True)[1].astype(np.int64)
+    except TypeError as error:
+        remedy = "give each decision one, and leave out those without"
+        raise TypeError(f"units must be numbers, or texts, not {error}: {remedy}") from None
 
 
 def fits(name: str, value: npt.NDArray[Any], rows: int) -> None:
@@ -52,7 +58,7 @@ def check(log: Any, largest: int) -> None:
     if min(log.arms.min(), 0) < 0 or largest >= len(log.names):
         worst = int(log.arms.min()) if log.arms.min() < 0 else largest
         raise ValueError(f"arms must be from 0 to {len(log.names) - 1}, not {worst}")
-    wrong = np.flatnonzero((log.propensities <= 0) | (log.propensities > 1))
+    wrong = np.flatnonzero((log.propensities < SMALLEST) | (log.propensities > 1))
     if wrong.size:
         where, remedy = wrong[0], "leave such decisions out, their arm was not drawn with it"
         found = f"{log.propensities[where]:g} at {where}"

@@ -2,57 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from fairx import rules
+from fairx.merit import Merit
 from fairx.types import Vector
 
-from . import intervals
-from .gathering import Gathered, gathered
+from .fairness import fairness
+from .folds import apart, in_time
+from .gathering import Gathered, gathered, unsupported_rows
 from .logged import Source
+from .looking import Asked, interval_of
 from .models import Model, fitted
 from .reading import from_table
-from .sequences import Looks, chance_of_error, confidence_sequence
-from .support import Diagnostics, cautions, clipped, diagnosed, left_out, refuse_unsupported
+from .result import Evaluation
+from .sequences import chance_of_error
+from .support import cautions, clipped, diagnosed, left_out, refuse_unsupported
 from .targets import target
-from .terms import Terms, direct, doubly_robust, ips, replayed, snips
+from .terms import Terms, direct, doubly_robust, ips, replayed, snips, stabilised
 
-ESTIMATORS = ("ips", "snips", "dm", "dr", "replay")
+ESTIMATORS = ("ips", "snips", "dm", "dr", "stabilised", "replay")
 INTERVALS = ("normal", "bootstrap", "sequence")
-
-
-class Evaluation(NamedTuple):
-    """What a policy would have brought, and whom it would have shown."""
-
-    estimator: str
-    reward: float  # per decision
-    low: float
-    high: float
-    alpha: float  # the chance that the interval misses the value
-    interval: str
-    names: tuple[Any, ...]
-    exposures: Vector  # of each arm: the target's average probability over the log's decisions
-    decisions: int
-    diagnostics: Diagnostics
-    cautions: tuple[str, ...]  # in words: what makes the numbers doubtful
-    looks: Looks | None  # of a confidence sequence
-
-    @property
-    def level(self) -> float:
-        """The old spelling of `alpha`: 1 - alpha."""
-        return 1 - self.alpha
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all but the looks as plain values, for JSON."""
-        plain = self._asdict() | {
-            "level": self.level,
-            "arms": [
-                {"arm": arm, "exposure": float(share)}
-                for arm, share in zip(self.names, self.exposures, strict=True)
-            ],
-            "diagnostics": self.diagnostics._asdict(),
-            "cautions": list(self.cautions),
-        }
-        return {name: plain[name] for name in plain if name not in ("names", "exposures", "looks")}
+SEQUENCES = ("ips", "snips", "dr")
 
 
 def evaluate(
@@ -72,6 +43,7 @@ def evaluate(
     state: Any = None,
     draws: int = 100,
     seed: int | None = None,
+    merit: Merit | None = None,
     level: float | None = None,
 ) -> Evaluation:
     """Estimate what `policy` would have brought, and whom it would have shown, from a log.
@@ -86,19 +58,22 @@ def evaluate(
         proportion); one row per decision and column per candidate; a function from contexts to
         such rows. Or a policy of fairx.
     estimator
-        "ips", "snips" (self-normalised), "dm" (direct method), "dr" (doubly robust) or "replay"
-        (of uniform logs): docs/evaluation.md says what each assumes.
+        "ips", "snips" (self-normalised), "dm" (direct method), "dr" (doubly robust), "stabilised"
+        (doubly robust, for logging policies that learn) or "replay" (of uniform logs):
+        docs/evaluation.md says what each assumes.
     interval
-        "normal", "bootstrap" (by unit), or "sequence" (for IPS: valid at every look).
+        "normal", "bootstrap" (by unit), or "sequence" (of "ips", "snips" and "dr": valid at every
+        look). The first two are withheld where they would miss the value more often than they say.
     alpha
         How likely the interval is to miss the value.
     max_unsupported
         The share of the policy's probability that may be on arms the log cannot speak of. More is
         refused; up to that much of the range of rewards the estimate may be wrong by.
     clip
-        The largest weight; above, weights are cut, which is biased and reported.
+        The largest weight; above, weights are cut, which is biased and reported; the interval is wider
+        by as much.
     reward_range, weight_bound
-        See `confidence_sequence`.
+        See `confidence_sequence`; "snips" and "dr" need the bound for a sequence.
     resamples
         How many logs the bootstrap draws.
     folds, ridge
@@ -110,6 +85,8 @@ def evaluate(
     seed
         For the bootstrap, for policies that draw at random, and for "replay" (without one, the
         average over its draws).
+    merit
+        Also tell how fair the policy would be, for this merit of an arm's mean reward.
     level
         The old spelling of `alpha`: 1 - alpha.
 
@@ -128,29 +105,48 @@ def evaluate(
     Traceback (most recent call last):
     ValueError: the policy must have support in the log, not 0.5 of its probability on new: ...
     """
-    _check(estimator, interval, clip)
-    alpha = chance_of_error(alpha, level)
+    _check(estimator, interval, clip, weight_bound)
+    alpha, ends = chance_of_error(alpha, level), rules.interval("reward_range", reward_range)
     source: Source = log if hasattr(type(log), "pieces") else from_table(log)
-    modelled = estimator in ("dm", "dr")
-    model = fitted(source, folds if estimator == "dr" else 1, ridge) if modelled else None
-    found = gathered(source, target(policy, source, state, draws, seed), model)
+    wanted = target(policy, source, state, draws, seed)
+    model = _model(source, estimator, interval, folds, ridge, ends)
+    found = gathered(source, wanted, model, estimator)
     refuse_unsupported(found, source.names, max_unsupported)
     weights = clipped(found.rows.weights, clip)
     terms = _terms(estimator, source, model, found, weights, seed)
-    looks = None
-    if interval == "sequence":
-        looks = confidence_sequence(weights, found.rows.rewards, alpha, reward_range, weight_bound)
-        low, high = float(looks.lows[-1]), float(looks.highs[-1])
-    elif interval == "bootstrap":
-        low, high = intervals.bootstrap(terms, alpha, resamples, seed)
-    else:
-        low, high = intervals.normal(terms, alpha)
-    used = terms.denominators if estimator == "replay" else weights
-    diagnostics = diagnosed(found, used, clip)
+    found = found._replace(rows=found.rows._replace(predictions=None, values=None))  # frees them
+    asked = Asked(estimator, interval, alpha, resamples, seed, ends, weight_bound)
+    lost = None
+    if interval == "sequence" and found.unsupported.any():
+        lost = unsupported_rows(source, wanted, found.rows.arms)
+    low, high, withheld, looks = interval_of(asked, terms, found, weights, source.names, lost)
+    diagnostics = diagnosed(found, terms.denominators if estimator == "replay" else weights, clip)
+    fair = None
+    if merit is not None:
+        fair = fairness(source, wanted, found.rows, found.exposures, merit, alpha, ends)
     return Evaluation(
         estimator, terms.estimate(), low, high, alpha, interval, tuple(source.names),
-        found.exposures, len(weights), diagnostics, (*left_out(source), *cautions(diagnostics, clip)), looks,
+        found.exposures, len(weights), diagnostics, (*left_out(source), *cautions(diagnostics, clip)),
+        looks, withheld, fair,
     )  # fmt: skip
+
+
+def _model(
+    source: Source,
+    estimator: str,
+    interval: str,
+    folds: int,
+    ridge: float,
+    ends: tuple[float, float],
+) -> Model | None:
+    """Return the model that an estimator needs: where order matters, of the past alone."""
+    if interval == "sequence" and estimator == "dr":
+        return fitted(source, in_time(source.decisions), ridge, ends)
+    if estimator == "stabilised":
+        return fitted(source, in_time(source.decisions), ridge)
+    if estimator in ("dm", "dr"):
+        return fitted(source, apart(folds if estimator == "dr" else 1), ridge)
+    return None
 
 
 def _terms(
@@ -166,20 +162,31 @@ def _terms(
         return direct(source, model, found)
     if estimator == "replay":
         return replayed(found.rows, seed)
-    return {"ips": ips, "snips": snips, "dr": doubly_robust}[estimator](found.rows, weights)
+    weighted = {"ips": ips, "snips": snips, "dr": doubly_robust, "stabilised": stabilised}
+    return weighted[estimator](found.rows, weights)
 
 
-def _check(estimator: str, interval: str, clip: float | None) -> None:
+def _check(estimator: str, interval: str, clip: float | None, weight_bound: float | None) -> None:
     for name, value, choices in (
         ("estimator", estimator, ESTIMATORS),
         ("interval", interval, INTERVALS),
     ):
         if value not in choices:
             raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
-    if interval == "sequence" and estimator != "ips":
+    if interval == "sequence" and estimator not in SEQUENCES:
         raise ValueError(
-            f"interval='sequence' must be asked of estimator='ips', not {estimator!r}: the others "
-            "are not averages of terms whose mean is the value at every decision"
+            f"interval='sequence' must be asked of {', '.join(SEQUENCES)}, not {estimator!r}: the "
+            "others are not averages of terms whose mean is the value at every decision"
+        )
+    if weight_bound is not None and interval != "sequence":
+        raise ValueError(
+            f"weight_bound must be left out of interval={interval!r}, not {weight_bound!r}: only a "
+            "sequence needs it"
         )
     if clip is not None and estimator in ("dm", "replay"):
         raise ValueError(f"clip must be left out of {estimator!r}, not {clip!r}: it has no weights")
+    if clip is not None and interval == "sequence" and (estimator, weight_bound) != ("ips", None):
+        raise ValueError(
+            f"clip must be left out of the sequence of {estimator!r}, not {clip!r}: its weights "
+            "must be 1 on average; with 'ips' and no weight_bound they may be clipped"
+        )

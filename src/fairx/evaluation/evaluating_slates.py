@@ -10,11 +10,12 @@ from fairx import rules
 from fairx.compiled import changed
 from fairx.types import Indices, Vector
 
-from . import intervals
-from .evaluating import Evaluation
+from .folds import apart
 from .gathering import CERTAIN, Gathered, Rows
 from .logged import Logged
+from .looking import Asked, interval_of
 from .models import Model, fitted, predicted
+from .result import Evaluation
 from .slate_targets import SlateTarget, chances, slate_target
 from .slates import LoggedSlates
 from .support import cautions, clipped, diagnosed, refuse_unsupported
@@ -22,10 +23,11 @@ from .terms import Terms
 
 ESTIMATORS = ("ips", "snips", "dr")
 INTERVALS = ("normal", "bootstrap")
+KEPT = ("arms", "rewards", "weights", "predictions", "values", "units")
 
 
 def evaluate_slates(
-    log: LoggedSlates,
+    log: LoggedSlates | Any,
     policy: Any,
     estimator: str = "snips",
     *,
@@ -71,22 +73,23 @@ def evaluate_slates(
     (1.0, array([1., 1.]))
     """
     _check(estimator, interval)
+    given: Any = log
+    if not isinstance(given, LoggedSlates):
+        remedy = "read it by slates_of(fairx.logs.read(log))"
+        raise TypeError(f"log must be LoggedSlates, not {type(given).__name__}: {remedy}")
     wanted = slate_target(policy, log, state, draws, seed)
-    model = fitted(_modelled(log), folds, ridge) if estimator == "dr" else None
+    model = fitted(_modelled(log), apart(folds), ridge) if estimator == "dr" else None
     found, parts = gathered(log, wanted, model)
     refuse_unsupported(found, log.names, max_unsupported)
     weights = clipped(found.rows.weights, clip)
     terms = _terms(estimator, found.rows, weights, parts)
     alpha = rules.number("alpha", alpha, low=1e-12, high=0.5)
-    ends = (
-        intervals.normal(terms, alpha)
-        if interval == "normal"
-        else intervals.bootstrap(terms, alpha, resamples, seed)
-    )
+    asked = Asked(estimator, interval, alpha, resamples, seed)
+    low, high, withheld, _ = interval_of(asked, terms, found, weights, log.names)
     diagnostics = diagnosed(found, weights, clip)
     return Evaluation(
-        estimator, terms.estimate(), *ends, alpha, interval, tuple(log.names), found.exposures,
-        log.decisions, diagnostics, cautions(diagnostics, clip), None,
+        estimator, terms.estimate(), low, high, alpha, interval, tuple(log.names), found.exposures,
+        log.decisions, diagnostics, cautions(diagnostics, clip), withheld=withheld,
     )  # fmt: skip
 
 
@@ -112,7 +115,8 @@ def gathered(
         cannot |= never[arms[decision], place[:, None]]
         unsupported += _by_arm(arms[decision], np.where(cannot, shares, 0.0), len(exposures))
         start += len(piece.arms)
-    joined = Rows(*(np.concatenate(column) for column in zip(*rows, strict=True)))
+    columns = {name: [getattr(some, name) for some in rows] for name in KEPT}
+    joined = Rows(**{name: np.concatenate(column) for name, column in columns.items()})
     lost = unsupported / len(joined.arms)
     return Gathered(joined, exposures / start, lost, np.zeros((1, 1))), np.concatenate(parts)
 
@@ -124,9 +128,7 @@ def _kept(entries: Logged, shares: Vector, model: Model | None, seen: Logged) ->
     return Rows(
         arms=entries.arms,
         rewards=entries.rewards,
-        propensities=entries.propensities,
         weights=shares[each, positions] / entries.propensities,
-        chances=np.ones(len(each)),  # for replay, which slates do not have
         predictions=expected[each, positions],
         values=np.einsum("rs,rs->r", shares, expected),
         units=entries.units,
@@ -136,13 +138,15 @@ def _kept(entries: Logged, shares: Vector, model: Model | None, seen: Logged) ->
 def _terms(estimator: str, rows: Rows, weights: Vector, parts: Vector) -> Terms:
     """Return the terms: a decision's numerators are summed over its places, its parts are 1."""
     if estimator == "dr":
+        assert rows.values is not None
+        assert rows.predictions is not None
         numerators = rows.values + weights * (rows.rewards - rows.predictions)
-        return Terms(numerators, parts, rows.units)
+        return Terms(numerators, parts, rows.units, weights)
     if estimator == "ips":
-        return Terms(weights * rows.rewards, parts, rows.units)
+        return Terms(weights * rows.rewards, parts, rows.units, weights)
     if not weights.any():
         raise ValueError("the policy must show an arm where it was shown, not none anywhere")
-    return Terms(weights * rows.rewards, weights * parts.mean(), rows.units)
+    return Terms(weights * rows.rewards, weights * parts.mean(), rows.units, weights)
 
 
 def _modelled(log: LoggedSlates) -> Logged:

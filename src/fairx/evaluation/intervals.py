@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 
 from fairx import rules
-from fairx.types import Matrix, Vector
+from fairx.types import Indices, Vector
 
 from .terms import Terms
 
@@ -17,35 +17,57 @@ TOGETHER = 4_000_000  # numbers drawn at a time
 
 def standard_error(terms: Terms) -> float:
     """Return the standard error of a ratio, by the delta method, units being independent."""
-    spread = _by_unit(terms)
-    parts = spread[0] - terms.estimate() * spread[1]
+    parts = deviations(terms)
     rules.count("the number of units (of decisions, where none are given)", parts.size, low=2)
-    return float(math.sqrt(parts.size * parts.var(ddof=1)) / abs(spread[1].sum()))
+    largest = max(float(np.abs(parts).max()), 1e-300)  # whose square may be too large for a number
+    spread = math.sqrt(parts.size * (parts / largest).var(ddof=1))
+    return float(largest * spread / abs(terms.denominators.sum()))
+
+
+def deviations(terms: Terms) -> Vector:
+    """Return what each unit adds to the estimate, less what it would add if it were as the others."""
+    found = terms.estimate() * terms.denominators
+    return by_unit(terms.units, np.subtract(terms.numerators, found, out=found))
 
 
 def normal(terms: Terms, alpha: float) -> tuple[float, float]:
     """Return the estimate plus and minus its standard errors.
 
+    How many is by Student's t: its degrees of freedom are those of a standard error that varies as
+    this one does (Satterthwaite).
+
     Examples
     --------
-    >>> terms = Terms(np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4), np.arange(4))
+    >>> terms = Terms(np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4), None, np.ones(4))
     >>> low, high = normal(terms, alpha=0.05)
     >>> round(low, 3), round(high, 3)
     (-0.066, 1.066)
     """
-    reach = NormalDist().inv_cdf(1 - alpha / 2) * standard_error(terms)
+    reach = _quantile(alpha, deviations(terms)) * standard_error(terms)
     return terms.estimate() - reach, terms.estimate() + reach
+
+
+def _quantile(alpha: float, parts: Vector) -> float:
+    """Return the quantile of t, by its expansion about the normal one; few units have a larger one."""
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    squares = np.square(parts / max(float(np.abs(parts).max()), 1e-300))
+    total = float(squares.sum()) ** 2
+    share = float(squares @ squares) / total - 1 / parts.size if total else 0.0
+    each = max(share, 0.0) / 2  # 1 / degrees of freedom
+    first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    return z + first * each + second * each**2
 
 
 def bootstrap(terms: Terms, alpha: float, resamples: int, seed: int | None) -> tuple[float, float]:
     """Return percentiles of the estimate over logs drawn unit by unit from the units there are."""
     rng = np.random.default_rng(rules.count("seed (the bootstrap draws at random)", seed, low=0))
-    units = _by_unit(terms)
+    units = [by_unit(terms.units, part) for part in (terms.numerators, terms.denominators)]
+    number = units[0].size
     found: list[Vector] = []
-    left = rules.count("resamples", resamples, low=2)
+    left = rules.count("resamples", resamples, low=math.ceil(2 / alpha))  # one beyond either end
     while left:
-        size = min(left, max(1, TOGETHER // units.shape[1]))
-        drawn = rng.integers(units.shape[1], size=(size, units.shape[1]), dtype=np.int32)
+        size = min(left, max(1, TOGETHER // number))
+        drawn = rng.integers(number, size=(size, number), dtype=np.int32)
         top, bottom = (part.take(drawn).sum(axis=1) for part in units)
         found.append(top / np.where(bottom == 0, np.nan, bottom))
         left -= size
@@ -54,10 +76,9 @@ def bootstrap(terms: Terms, alpha: float, resamples: int, seed: int | None) -> t
     return float(low), float(high)
 
 
-def _by_unit(terms: Terms) -> Matrix:
-    """Return the sums of numerators and denominators of each unit."""
-    if len(terms.units) == 1 + terms.units[-1] and (np.diff(terms.units) == 1).all():
-        return np.stack([terms.numerators, terms.denominators])
-    _, units = np.unique(terms.units, return_inverse=True)
-    parts = (terms.numerators, terms.denominators)
-    return np.stack([np.bincount(units, part) for part in parts])
+def by_unit(units: Indices | None, values: Vector) -> Vector:
+    """Return the sum of the values of each unit."""
+    if units is None:
+        return values
+    _, numbers = np.unique(units, return_inverse=True)
+    return np.bincount(numbers, values).astype(np.float64)

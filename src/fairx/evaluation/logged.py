@@ -109,11 +109,9 @@ class Logged(NamedTuple):
         return len(self.arms)
 
     def pieces(self) -> Iterator[Logged]:
-        """Go through slices of the arrays, shorter where there are many candidates."""
-        wide = max(1, self.all_candidates().shape[1])
-        rows = max(1, min(PIECE, 64 * PIECE // wide))
-        for start in range(0, len(self.arms), rows):
-            yield part(self, slice(start, start + rows))
+        """Go through slices of the arrays."""
+        for start in range(0, len(self.arms), PIECE):
+            yield part(self, slice(start, start + PIECE))
 
     def all_candidates(self) -> Indices:
         """Return the arms on offer in each decision, -1 for none."""
@@ -135,6 +133,13 @@ class Logged(NamedTuple):
         if self.candidates is None:
             return self.arms
         return np.asarray(np.argmax(self.candidates == self.arms[:, None], axis=1))
+
+
+def narrow(piece: Logged) -> Iterator[Logged]:
+    """Go through slices of a piece that are the shorter the more candidates there are."""
+    rows = max(1, 64 * PIECE // max(1, piece.all_candidates().shape[1]))
+    for start in range(0, len(piece.arms), rows):
+        yield part(piece, slice(start, start + rows))
 
 
 def part(log: Logged, rows: Any) -> Logged:

@@ -48,12 +48,12 @@ class Table(NamedTuple):
         return Logged(
             arms=arrow.arm_numbers(batch["arm"], self.names),
             rewards=arrow.rewards(batch["reward"], self.missing),
-            propensities=arrow.floats(batch["propensity"]),
+            propensities=arrow.floats(batch["propensity"], "propensity"),
             candidates=candidates
             and arrow.filled(arrow.arm_numbers(candidates[0], self.names), candidates[1], -1),
             contexts=context and arrow.even(*context),
             probabilities=probabilities
-            and arrow.filled(arrow.floats(probabilities[0]), probabilities[1], 0),
+            and arrow.filled(arrow.floats(probabilities[0], "probabilities"), probabilities[1], 0),
             names=self.names,
         )
 

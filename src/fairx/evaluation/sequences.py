@@ -47,7 +47,7 @@ def confidence_sequence(
         What rewards are between, known beforehand.
     weight_bound
         What weights cannot exceed, known beforehand. It is not needed; it makes the upper end
-        better where rewards are rare.
+        better where rewards are rare, and supposes that the mean of a weight is 1.
     looks
         After how many decisions; without, about 200 of them, closer together at the start.
     level
@@ -62,7 +62,8 @@ def confidence_sequence(
     stays below 1/alpha for ever with probability 1 - alpha. The lower end is where it is reached;
     the upper end is the lower one of w (1 - r), whose mean is 1 less that of w r. As b does not
     change with time, the interval is for the average value so far even where the value drifts.
-    Weights that are too small (clipped, or without support) leave it valid: both ends move out.
+    Weights that are too small (clipped, or without support) leave it valid without a `weight_bound`: both
+    ends move out.
 
     Examples
     --------
@@ -73,20 +74,34 @@ def confidence_sequence(
     (array([0.  , 0.1 , 0.25]), array([1.  , 0.5 , 0.36]))
     """
     weights = rules.array("weights", weights, (None,))
-    low, high = _range(reward_range)
-    scaled = (rules.array("rewards", rewards, weights.shape) - low) / (high - low)
+    scaled = scaled_rewards(rewards, reward_range, weights.shape)
+    after = chosen_looks(looks, rules.count("the number of decisions", weights.size))
+    error = chance_of_error(alpha, level) / 2  # of either end
+    lows = lower(weights * scaled, 0.5, after, error)
+    if weight_bound is None:
+        highs = 1 - lower(weights * (1 - scaled), 0.5, after, error)
+    else:
+        bound = rules.number("weight_bound", weight_bound, low=max(1.0, float(weights.max())))
+        highs = -lower(-weights * scaled, -0.5, after, error, reach=bound)
+    return unscaled(after, lows, highs, reward_range)
+
+
+def scaled_rewards(
+    rewards: npt.ArrayLike, reward_range: tuple[float, float], shape: tuple[int | None, ...]
+) -> Vector:
+    """Return rewards from 0 to 1; refuse those outside of the range."""
+    low, high = rules.interval("reward_range", reward_range)
+    scaled = (rules.array("rewards", rewards, shape) - low) / (high - low)
     if scaled.size and not 0 <= scaled.min() <= scaled.max() <= 1:
         wrong = np.asarray(rewards)[np.argmax((scaled < 0) | (scaled > 1))]
         remedy = "give the range known beforehand as reward_range"
         raise ValueError(f"rewards must be from {low:g} to {high:g}, not {wrong:g}: {remedy}")
-    after = _looks(looks, rules.count("the number of decisions", weights.size))
-    error = chance_of_error(alpha, level) / 2  # of either end
-    lows = _lower(weights * scaled, 0.5, after, error)
-    if weight_bound is None:
-        highs = 1 - _lower(weights * (1 - scaled), 0.5, after, error)
-    else:
-        bound = rules.number("weight_bound", weight_bound, low=max(1.0, float(weights.max())))
-        highs = -_lower(-weights * scaled, -0.5, after, error, reach=bound)
+    return scaled
+
+
+def unscaled(after: Indices, lows: Vector, highs: Vector, ends: tuple[float, float]) -> Looks:
+    """Return looks in the range of rewards."""
+    low, high = ends
     return Looks(after, *(low + (high - low) * np.clip(end, 0, 1) for end in (lows, highs)))
 
 
@@ -98,18 +113,16 @@ def chance_of_error(alpha: float, level: float | None) -> float:
     return 1 - rules.number("level", level, low=0.5, high=1 - 1e-12)
 
 
-def _lower(
-    values: Vector, guess: float, after: Indices, error: float, reach: float = 1.0
-) -> Vector:
+def lower(values: Vector, guess: float, after: Indices, error: float, reach: float = 1.0) -> Vector:
     """Return lower ends for the mean of `values`, none of which is below any guess less `reach`."""
     sums = np.cumsum(values)
     guesses = (guess + sums - values) / np.arange(1, values.size + 1)
     guesses = np.clip(guesses, guess - 0.5, guess + 0.5)
     spread = np.cumsum(((values - guesses) / reach) ** 2)[after - 1]
-    return np.asarray((sums[after - 1] - reach * _boundary(spread, error)) / after)
+    return np.asarray((sums[after - 1] - reach * boundary(spread, error)) / after)
 
 
-def _boundary(spread: Vector, error: float) -> Vector:
+def boundary(spread: Vector, error: float) -> Vector:
     """Return the s at which the average of exp(b s - c(b) spread) over the bets is 1 / error.
 
     Newton's method on a convex function, from above: every step stays above, so that stopping
@@ -129,7 +142,16 @@ def _boundary(spread: Vector, error: float) -> Vector:
     return np.asarray(found)
 
 
-def _looks(looks: npt.ArrayLike | None, decisions: int) -> Indices:
+def evidence(excess: Vector, spread: Vector) -> Vector:
+    """Return the logarithm of the average of exp(b excess - c(b) spread) over the bets."""
+    powers = BETS * excess[..., None] - COSTS * spread[..., None] + ODDS
+    top = powers.max(axis=-1)
+    found: Vector = top + np.log(np.exp(powers - top[..., None]).sum(axis=-1))
+    return found
+
+
+def chosen_looks(looks: npt.ArrayLike | None, decisions: int) -> Indices:
+    """Return after how many decisions to look."""
     if looks is None:
         return np.unique(np.geomspace(1, decisions, 200).round().astype(np.int64))
     found = np.asarray(looks)
@@ -138,10 +160,3 @@ def _looks(looks: npt.ArrayLike | None, decisions: int) -> Indices:
     if found.min() < 1 or found.max() > decisions:
         raise ValueError(f"looks must be from 1 to {decisions} decisions, not {looks!r}")
     return found.astype(np.int64)
-
-
-def _range(reward_range: tuple[float, float]) -> tuple[float, float]:
-    low, high = (rules.number("reward_range", end) for end in reward_range)
-    if low >= high:
-        raise ValueError(f"reward_range must rise, not be {reward_range!r}")
-    return low, high

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from fairx import rules
 from fairx.logs.problems import SUM
-from fairx.policies.base import inner_form
 from fairx.policies.exposing import deploy_slate
 from fairx.slates import new_page, slate_propensities
 from fairx.slates.target import spread
@@ -122,19 +121,15 @@ def _exposer(policy: Any, log: LoggedSlates, state: Any) -> Exposer:
     if state is None:
         dimension = 0 if log.contexts is None else log.contexts.shape[-1]
         state = policy.start(len(log.names), dimension)
-    if inner_form(policy) is policy:
-        return lambda arms, contexts, weights, rng: deploy_slate(
-            policy, state, arms, contexts, weights, rng
-        )
-    return lambda arms, contexts, weights, rng: _spread(
-        policy.probabilities(state, arms, contexts, rng), weights
+    return lambda arms, contexts, weights, rng: deploy_slate(
+        policy, state, arms, contexts, weights, rng
     )
 
 
 def _spread(shares: npt.ArrayLike, weights: Vector) -> Vector:
     """Return the fair exposures of merits in proportion to these."""
     found = np.asarray(shares, np.float64)
-    page = new_page(weights, found.size)
+    page = new_page(weights, found.size, whole=0)
     with np.errstate(all="ignore"):
         spread(found / found.sum(), page, page.exposures)
     return page.exposures

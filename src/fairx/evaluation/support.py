@@ -14,7 +14,6 @@ from .gathering import Gathered
 from .intervals import standard_error
 from .terms import Terms
 
-FEW = 100  # effective decisions below which a normal interval is doubtful
 FAR = 4.0  # standard errors: once in 16,000 honest logs
 
 
@@ -51,17 +50,31 @@ def refuse_unsupported(found: Gathered, names: Sequence[Any], most: float) -> No
 
 def diagnosed(found: Gathered, weights: Vector, clip: float | None) -> Diagnostics:
     """Return the diagnostics of a log; `weights` are those used."""
-    raw, squares = found.rows.weights, float(np.square(weights).sum())
+    raw, largest = found.rows.weights, max(float(weights.max()), 1e-300)
+    parts = weights / largest
     cut = 1 - float(weights.sum() / raw.sum()) if clip is not None and raw.any() else 0.0
-    terms = Terms(raw, np.ones_like(raw), found.rows.units)
+    terms = Terms(raw, np.broadcast_to(1.0, raw.shape), found.rows.units, raw)
     return Diagnostics(
-        effective_sample_size=float(weights.sum()) ** 2 / squares if squares else 0.0,
+        effective_sample_size=float(parts.sum()) ** 2 / max(float(parts @ parts), 1e-300),
         largest_weight=float(raw.max()),
         mean_weight=terms.estimate(),
         mean_weight_error=standard_error(terms),
         unsupported=float(found.unsupported.sum()),
         clipped=cut,
     )
+
+
+def widened(
+    ends: tuple[float, float], unsupported: float, rewards: Vector, estimator: str
+) -> tuple[float, float]:
+    """Return an interval with what arms without support may bring: from the lowest to the highest reward.
+
+    The inverse propensity score leaves them out; the others take them to be as the rest.
+    """
+    low, high = float(rewards.min()), float(rewards.max())
+    if estimator == "ips":
+        return ends[0] + unsupported * min(low, 0.0), ends[1] + unsupported * max(high, 0.0)
+    return ends[0] - unsupported * (high - low), ends[1] + unsupported * (high - low)
 
 
 def left_out(source: Any) -> tuple[str, ...]:
@@ -80,11 +93,11 @@ def cautions(diagnostics: Diagnostics, clip: float | None) -> tuple[str, ...]:
             f"({diagnostics.mean_weight_error:.2g}): the logged propensities are not those the "
             "arms were drawn with, or the log lacks support"
         )
-    if diagnostics.effective_sample_size < FEW:
-        size = diagnostics.effective_sample_size
-        said.append(f"the effective sample size is {size:.0f}: intervals for one look need more")
     if diagnostics.unsupported:
-        said.append(f"{diagnostics.unsupported:.2g} of the policy's probability has no support")
+        said.append(
+            f"{diagnostics.unsupported:.2g} of the policy's probability has no support: the interval "
+            "allows for anything from the lowest to the highest reward there"
+        )
     if diagnostics.clipped:
         said.append(
             f"clipping at {clip:g} cut off {diagnostics.clipped:.2g} of the weight: IPS and DR are "

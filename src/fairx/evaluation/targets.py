@@ -14,7 +14,14 @@ from fairx.types import Indices, Matrix, Vector
 
 from .logged import Logged, Source
 
-Target = Callable[[Logged, int], npt.ArrayLike]  # of decisions from a number on, for each candidate
+Asked = Callable[[Logged, int], npt.ArrayLike]  # of decisions from a number on
+
+
+class Target(NamedTuple):
+    """What gives the probabilities of a policy for some decisions."""
+
+    ask: Asked
+    same: bool = False  # where all arms are on offer: one vector for all decisions
 
 
 def target(policy: Any, source: Source, state: Any, draws: int, seed: int | None) -> Target:
@@ -23,26 +30,38 @@ def target(policy: Any, source: Source, state: Any, draws: int, seed: int | None
     Examples
     --------
     >>> log = Logged(arms=[0, 1], rewards=[1, 0], propensities=[0.5, 0.5])
-    >>> target({1: 1.0}, log, None, 1, None)(log, 0)
-    array([[0., 1.],
-           [0., 1.]])
+    >>> target({1: 1.0}, log, None, 1, None).ask(log, 0)
+    array([0., 1.])
     """
     if hasattr(policy, "probabilities"):
-        return _frozen(policy, source, state, draws, seed).shares
+        frozen = _frozen(policy, source, state, draws, seed)
+        return Target(frozen.shares, next(iter(source.pieces())).contexts is None)
     if callable(policy):
-        return lambda piece, start: policy(_contexts(piece))
+        return Target(lambda piece, start: policy(_contexts(piece)))
     if hasattr(policy, "keys"):
         return constant(policy, source.names)
+    if policy is None or isinstance(policy, str) or np.ndim(policy) == 0:
+        rule = "probabilities, a mapping by name, a function of contexts or a policy of fairx"
+        raise TypeError(f"policy must be {rule}, not {policy!r}")
     if np.ndim(policy) == 1:
         return constant(by_name(np.asarray(policy), source.names), source.names)
     return _each(np.asarray(policy), source.decisions)
 
 
-def probabilities(wanted: Target, piece: Logged, start: int) -> Matrix:
-    """Return the target's probabilities for a piece of the log, checked."""
+def probabilities(wanted: Target, piece: Logged, start: int) -> Vector:
+    """Return the target's probabilities for a piece of the log, checked: a row for each decision.
+
+    Where they are the same for all decisions it is one row: time and memory are then those of the
+    rows of the log, however many arms there are.
+    """
     candidates = piece.all_candidates()
+    if wanted.same and piece.candidates is None:
+        candidates = candidates[:1]
     hint = "one row per decision, one column per candidate"
-    found = rules.array("the policy's probabilities", wanted(piece, start), candidates.shape, hint)
+    asked = np.asarray(wanted.ask(piece, start))
+    if len(candidates) == 1 and asked.ndim == 1:
+        asked = asked[None]
+    found = rules.array("the policy's probabilities", asked, candidates.shape, hint)
     wrong = np.abs(found.sum(axis=1) - 1) > SUM
     wrong |= (np.where(candidates < 0, -np.abs(found), found) < 0).any(axis=1)
     if wrong.any():
@@ -89,12 +108,12 @@ def constant(shares: Mapping[Any, float], names: Any) -> Target:
 
     def found(piece: Logged, start: int) -> npt.ArrayLike:
         if piece.candidates is None:
-            return np.broadcast_to(each[:-1], (len(piece.arms), len(names)))
+            return each[:-1]
         offered = each[piece.candidates]
         with np.errstate(invalid="ignore"):  # none of them: refused where it is checked
             return np.asarray(offered / offered.sum(axis=1, keepdims=True))
 
-    return found
+    return Target(found, same=True)
 
 
 def _each(values: npt.NDArray[Any], decisions: int) -> Target:
@@ -102,9 +121,11 @@ def _each(values: npt.NDArray[Any], decisions: int) -> Target:
     if len(values) != decisions:
         rule = f"one row for each of the {decisions} decisions"
         raise ValueError(f"the policy's probabilities must have {rule}, not {len(values)}")
-    return lambda piece, start: values[
-        start : start + len(piece.arms), : piece.all_candidates().shape[1]
-    ]
+    return Target(
+        lambda piece, start: values[
+            start : start + len(piece.arms), : piece.all_candidates().shape[1]
+        ]
+    )
 
 
 class Frozen(NamedTuple):
@@ -119,6 +140,8 @@ class Frozen(NamedTuple):
     def shares(self, piece: Logged, start: int) -> npt.ArrayLike:
         """Return the probabilities of each candidate."""
         contexts, candidates = piece.contexts, piece.all_candidates()
+        if contexts is None and piece.candidates is None:
+            return self.remembered(candidates[0])
         if contexts is None:
             kinds, which = _distinct(candidates)
             return np.stack([self.remembered(kind) for kind in kinds])[which]

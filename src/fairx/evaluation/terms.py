@@ -14,6 +14,9 @@ from .logged import Source
 from .models import Model, leverages
 
 EVEN = 1e-5  # of 1,000 candidates that is 1 %: a logged probability may be rounded more than that
+ALONE = (
+    1e-9  # a reward whose prediction leaves less than this to others has been predicted by itself
+)
 
 
 class Terms(NamedTuple):
@@ -22,13 +25,14 @@ class Terms(NamedTuple):
     Examples
     --------
     >>> one = np.ones(2)
-    >>> Terms(np.array([1.0, 0.0]), one, np.arange(2)).estimate()
+    >>> Terms(np.array([1.0, 0.0]), one, None, one).estimate()
     0.5
     """
 
     numerators: Vector
     denominators: Vector
-    units: Indices
+    units: Indices | None  # none: each term is one
+    coefficients: Vector  # how much each reward counts
 
     def estimate(self) -> float:
         """Return the ratio."""
@@ -37,7 +41,7 @@ class Terms(NamedTuple):
 
 def ips(rows: Rows, weights: Vector) -> Terms:
     """Return the terms of inverse propensity scoring: mean of w r."""
-    return Terms(weights * rows.rewards, np.ones_like(weights), rows.units)
+    return Terms(weights * rows.rewards, _ones(weights), rows.units, weights)
 
 
 def snips(rows: Rows, weights: Vector) -> Terms:
@@ -47,13 +51,29 @@ def snips(rows: Rows, weights: Vector) -> Terms:
             "the policy must show an arm that was shown in some decision, not none of them: "
             "without any weight there is nothing to divide by"
         )
-    return Terms(weights * rows.rewards, weights, rows.units)
+    return Terms(weights * rows.rewards, weights, rows.units, weights)
 
 
 def doubly_robust(rows: Rows, weights: Vector) -> Terms:
     """Return the terms of the doubly robust estimate: mean of q(pi) + w (r - q(a))."""
-    numerators = rows.values + weights * (rows.rewards - rows.predictions)
-    return Terms(numerators, np.ones_like(weights), rows.units)
+    assert rows.values is not None
+    assert rows.predictions is not None
+    numerators = rows.rewards - rows.predictions
+    numerators *= weights
+    numerators += rows.values
+    return Terms(numerators, _ones(weights), rows.units, weights)
+
+
+def stabilised(rows: Rows, weights: Vector) -> Terms:
+    """Return the terms of the doubly robust estimate, those of calm decisions counting more.
+
+    A decision counts in proportion to 1 / sqrt(E w^2), known before its arm was drawn: the terms
+    then vary alike, whatever the logging policy learned (Hadad et al. 2021).
+    """
+    assert rows.variances is not None
+    plain = doubly_robust(rows, weights)
+    calm = 1.0 / np.sqrt(np.maximum(rows.variances, 1e-300))
+    return Terms(calm * plain.numerators, calm, rows.units, calm * weights)
 
 
 def direct(source: Source, model: Model, found: Gathered) -> Terms:
@@ -61,15 +81,28 @@ def direct(source: Source, model: Model, found: Gathered) -> Terms:
 
     To each term its reward's own part in the model is added, which changes the mean by nothing:
     the spread of the terms is then that of the estimate (the delta method), the model's included.
+    A reward pulls its own prediction to itself: what is left of it is enlarged to what it was. A reward
+    that is predicted by itself alone is set beside the mean of all.
     """
     rows, start = found.rows, 0
-    parts = np.empty_like(rows.values)
+    assert rows.values is not None
+    assert rows.predictions is not None
+    counted, own = np.empty((2, len(rows.values)))
     for piece in source.pieces():
         end = start + len(piece.arms)
-        parts[start:end] = leverages(model, piece, found.asked)
+        counted[start:end], own[start:end] = leverages(model, piece, found.asked)
         start = end
-    parts *= rows.rewards - rows.predictions
-    return Terms(rows.values + (parts - parts.mean()), np.ones_like(parts), rows.units)
+    if rows.units is not None:  # rewards of one unit may be alike: they predict each other
+        pairs = np.stack([rows.units, rows.arms])
+        _, which, counts = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
+        own *= counts[which.ravel()]
+    left, alone = rows.rewards - rows.predictions, own > 1 - ALONE
+    own[alone] = 0.0
+    left /= np.sqrt(np.subtract(1.0, own, out=own), out=own)
+    left[alone] = rows.rewards[alone] - rows.rewards.mean()
+    left *= counted
+    left += rows.values - left.mean()
+    return Terms(left, _ones(left), rows.units, counted)
 
 
 def replayed(rows: Rows, seed: int | None) -> Terms:
@@ -79,6 +112,8 @@ def replayed(rows: Rows, seed: int | None) -> Terms:
     are: accepted decisions are then distributed as if the target had made them. Without a seed
     the sum is over both outcomes of each draw, weighted by their probabilities.
     """
+    assert rows.chances is not None
+    assert rows.propensities is not None
     wrong = np.abs(rows.propensities - rows.chances) > EVEN
     if wrong.any():
         where = int(np.flatnonzero(wrong)[0])
@@ -91,3 +126,7 @@ def replayed(rows: Rows, seed: int | None) -> Terms:
         rng = np.random.default_rng(rules.count("seed", seed, low=0))
         accepted = (rng.random(len(accepted)) < accepted).astype(np.float64)
     return snips(rows, accepted)
+
+
+def _ones(like: Vector) -> Vector:
+    return np.broadcast_to(1.0, like.shape)  # takes no memory

@@ -14,22 +14,36 @@ SUM = 1e-3 + 1e-9
 LISTED = "probabilities[list_position(candidates, arm)]"
 UNREADABLE = "unreadable line"
 REMEDIES = {
-    "reward not finite": "a reward is a number with a point (0.5, not 0,5), true or false",
-    "missing or invalid time": "a time is a number, or a date with the year first (2026-12-31 10:00)",
-    UNREADABLE: "lines are in UTF-8 (iconv -f latin1 -t utf-8), with as many columns as the first",
+    "reward not finite": "a reward is a number with a point (0.5, not 0,5), true or false; one that is "
+    "not known is empty; decimal commas become points by "
+    "pandas.read_csv(IN, sep=None, engine='python', decimal=',').to_parquet(OUT)",
+    "missing or invalid time": "a time is a number, or a date with the year first (2026-12-31 10:00); "
+    "days first become dates by "
+    "pandas.read_csv(IN, parse_dates=['time'], dayfirst=True).to_parquet(OUT)",
+    "missing or invalid place": "places are whole numbers from 1 on; if the column is of something else, "
+    "say so by columns={'place': ''} or --place ''",
+    UNREADABLE: "lines have as many columns as the first",
 }
+# What a kind is about, where it needs something else than a column
+ABOUT = {"repeated": "decision", "chance": "propensity", "slates": "place"}
 
 
 class Kind(NamedTuple):
     """One kind of problem: the columns that it is about, and SQL that says when a row has it.
 
     `chance` is a propensity, logged or looked up in the probabilities; `repeated` are decisions
-    that occur twice; `slates` are those with a problem between their rows.
+    that occur twice; `slates` are those with a problem between their rows; `repeats` and `gaps` are of
+    lists of candidates.
     """
 
     name: str
     needs: tuple[str, ...]
     when: str
+
+    def column(self) -> str:
+        """Return our name of the column that the kind is about."""
+        about = self.needs[-1] if self.needs else "arm"
+        return ABOUT.get(about, about)
 
 
 KINDS = (
@@ -37,7 +51,7 @@ KINDS = (
     Kind("missing decision", ("decision",), "decision IS NULL"),
     Kind("duplicate decision", ("repeated",), "row <> first_row"),
     Kind("missing or invalid time", ("time",), "time IS NULL OR NOT isfinite(time)"),
-    Kind("missing candidates", ("candidates",), "coalesce(len(candidates), 0) = 0"),
+    Kind("missing candidates", ("candidates",), "coalesce(len(candidates) = 0, true) OR gaps"),
     Kind("candidate listed twice", ("candidates",), "repeats"),
     Kind("arm not among its candidates", ("candidates",), "NOT list_contains(candidates, arm)"),
     Kind("missing propensity", ("propensity",), "propensity IS NULL"),
@@ -80,7 +94,7 @@ SLATE_KINDS = (
     Kind(
         "exposure below what its place gives",
         ("exposures",),
-        f"list_min(exposures) < 0 OR weight * coalesce(propensity, 0) > {EXPOSURE} + {EACH}",
+        f"list_min(exposures) < 0 OR weight * coalesce(propensity, 0) > {EXPOSURE} + {EACH} * greatest(1, weight)",
     ),
     Kind("two rows for one place", ("slates",), "row <> first_row"),
     Kind("arm twice in its slate", ("slates",), "arm_twice"),
@@ -124,7 +138,7 @@ def remedies(found: Collection[str]) -> str:
     Examples
     --------
     >>> remedies(["missing arm", "missing or invalid time"])
-    ': a time is a number, or a date with the year first (2026-12-31 10:00)'
+    ": a time is a number, or a date with the year first (2026-12-31 10:00); ...
     """
     return "".join(f": {REMEDIES[name]}" for name in found if name in REMEDIES)
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from fairx import rules
 
-from . import problems, slates
-from .columns import TEXT, as_text, named, present, quoted, selection
+from . import heads, problems, slates
+from .columns import named, present
 from .log import Log
+from .selecting import TEXT, as_text, quoted, selection
 from .sources import Source, connect, opened, readable
 
 DENSE = 1_000_000_000  # decision numbers that spread no further are counted in a bit each
@@ -18,12 +19,13 @@ DENSE = 1_000_000_000  # decision numbers that spread no further are counted in 
 POOLS = """
 CREATE TEMP TABLE orders AS
 SELECT candidates, list_sort(candidates) AS arms,
-  list_unique(candidates) < len(candidates) AS repeats
+  list_count(candidates) < len(candidates) AS gaps,
+  list_unique(candidates) < list_count(candidates) AS repeats
 FROM rows WHERE candidates IS NOT NULL GROUP BY candidates;
 CREATE TEMP TABLE pools AS
 SELECT arms, row_number() OVER (ORDER BY arms) - 1 AS pool FROM orders GROUP BY arms;
 CREATE TEMP TABLE listed AS
-SELECT candidates, pool, repeats, row_number() OVER () - 1 AS listing
+SELECT candidates, pool, repeats, gaps, row_number() OVER () - 1 AS listing
 FROM orders JOIN pools USING (arms)
 """
 TWICE = """
@@ -41,6 +43,7 @@ def read(
     log: Any,
     columns: Mapping[str, str] | str | os.PathLike[str] | None = None,
     *,
+    dialect: str | None = None,
     strict: bool = False,
     memory: str = "1GB",
     threads: int | None = None,
@@ -55,6 +58,9 @@ def read(
     columns
         What the log calls our columns (`COLUMNS`), where it uses other names: a mapping, or a
         TOML file with one.
+    dialect
+        Whose columns the log has: fairx (ours), dsjson, open-bandit, coba or eppo. Without, ours, and
+        where there is no arm, that dialect whose columns are there.
     strict
         Refuse the log at its first problem, instead of counting problems by kind.
     memory, threads
@@ -73,9 +79,42 @@ def read(
     mapping = named(columns)
     rules.count("threads", 1 if threads is None else threads)
     connection = connect(memory, threads)
-    source = opened(connection, log)
+    name = str(log) if isinstance(log, (str, os.PathLike)) else "the table"
+    with readable(name):
+        source = _understood(connection, opened(connection, log), mapping, dialect)
+        made = _made(connection, source, mapping)
+        if strict:
+            from .exporting import refuse
+
+            refuse(made)
+    return made
+
+
+def _understood(
+    connection: Any, source: Source, mapping: Mapping[str, str], dialect: str | None
+) -> Source:
+    """Return the source with our columns, where it has those of another dialect."""
+    types = _types(connection, source)
+    if dialect == "fairx" or (dialect is None and ("arm" in types or mapping.get("arm"))):
+        return source
+    from .dialects import DIALECTS, known, recognised
+
+    name = dialect or recognised(DIALECTS.values(), types)
+    return known(name).translated(connection, source, types)._replace(dialect=name)
+
+
+def _types(connection: Any, source: Source) -> dict[str, str]:
+    """Return the columns and their types."""
+    found = connection.execute(f"DESCRIBE {source.sql}").fetchall()
+    return {name: str(kind) for name, kind, *_ in found}
+
+
+def _made(connection: Any, source: Source, mapping: Mapping[str, str]) -> Log:
+    """Return the log of a source, whose columns are mapped and checked."""
     types = _types(connection, source)
     found = present(mapping, types)
+    if source.kind == "csv":
+        heads.refuse_twice(source.files, set(found.values()))
     derived = "probabilities" in found and "propensity" not in found
     known = f"REPLACE ({problems.LISTED} AS propensity)" if derived else ""
     # The row numbers cost nothing where no question needs them.
@@ -83,20 +122,12 @@ def read(
         f"CREATE TEMP VIEW rows AS SELECT * {known} FROM (SELECT row_number() OVER () AS row, "
         f"{selection(found, types)} FROM ({source.sql}))"
     )
+    if "place" in found and "place" not in mapping:
+        slates.refuse_texts(connection, source.sql)
     _view(connection, set(found) | ({"chance"} if derived or "propensity" in found else set()))
     others = tuple(name for name in types if name not in found.values())
     dated = _dated(connection, found, types, source)
-    made = Log(connection, source.name, found, source.kind, dated, others)
-    if strict:
-        _refuse(made)
-    return made
-
-
-def _types(connection: Any, source: Source) -> dict[str, str]:
-    """Return the columns and their types."""
-    with readable(source.name):
-        found = connection.execute(f"DESCRIBE {source.sql}").fetchall()
-    return {name: str(kind) for name, kind, *_ in found}
+    return Log(connection, source.name, found, source.kind, dated, others, source)
 
 
 def _view(connection: Any, there: set[str]) -> None:
@@ -104,7 +135,7 @@ def _view(connection: Any, there: set[str]) -> None:
     joins, extra = "", ["0::BIGINT AS pool"]
     if "candidates" in there:
         connection.execute(POOLS)
-        joins, extra = "LEFT JOIN listed USING (candidates)", ["pool", "repeats", "listing"]
+        joins, extra = "LEFT JOIN listed USING (candidates)", ["pool", "repeats", "gaps", "listing"]
     if {"decision", "place"} <= there:
         slates.view(connection, there, joins, extra)
         return
@@ -150,15 +181,3 @@ def _dated(connection: Any, found: dict[str, str], types: dict[str, str], source
     text = as_text(quoted(found["time"]), kind)
     sql = f"SELECT TRY_CAST({text} AS DOUBLE) IS NULL FROM ({source.sql}) WHERE {text} IS NOT NULL"
     return bool((connection.execute(f"{sql} LIMIT 1").fetchone() or (False,))[0])
-
-
-def _refuse(log: Log) -> None:
-    """Raise the first problem."""
-    sql = "SELECT row, problem, arm FROM checked WHERE problem <> 0 ORDER BY row LIMIT 1"
-    first = log.connection.execute(sql).fetchone()
-    if first is not None:
-        row, bits, arm = first
-        what = ", ".join(problems.names(bits))
-        raise ValueError(f"row {row} of {log.source} must be valid, not: {what} (arm {arm!r})")
-    for what, count in log.unreadable().items():
-        raise ValueError(f"{log.source} must be readable, but has {count} times: {what}")

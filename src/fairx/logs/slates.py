@@ -43,6 +43,21 @@ CREATE TEMP VIEW valid AS SELECT * FROM checked WHERE problem = 0
 """
 
 
+def refuse_texts(connection: Any, sql: str) -> None:
+    """Refuse a column that happens to be called place: no number is among its first rows."""
+    first = (
+        f"SELECT place::VARCHAR AS said, TRY_CAST(said AS DOUBLE) AS place FROM ({sql}) LIMIT 1000"
+    )
+    numbers, said = connection.execute(
+        f"SELECT count(place), any_value(said) FROM ({first})"
+    ).fetchone()
+    if said is not None and not numbers:
+        raise ValueError(
+            f"column 'place' must hold places, whole numbers from 1 on, not {said!r}: if it is of "
+            "something else, say so by columns={'place': ''} or --place ''"
+        )
+
+
 def view(connection: Any, there: set[str], joins: str, extra: list[str]) -> None:
     """Make the views `checked` and `valid`: a slate with a problem at one place takes no part.
 

@@ -10,6 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fairx import rules
+
+from . import heads
+
 FORMATS = {
     ".parquet": "parquet",
     ".csv": "csv",
@@ -17,8 +21,16 @@ FORMATS = {
     ".jsonl": "json",
     ".ndjson": "json",
     ".json": "json",
+    ".dsjson": "json",
+    ".zip": "table",  # of coba's interactions
 }
 COMPRESSED = (".gz", ".zst")
+CAUSES = {  # of what DuckDB tells in many lines
+    "Error when sniffing file": "text whose first lines are no table (is a quote left open?)",
+    "Maximum line size": "text with a line of more than 2 MB",
+}
+CSV = "header = true, all_varchar = true, quote = '\"'"
+ARROW = (".feather", ".arrow", ".ipc")
 
 
 class Source(NamedTuple):
@@ -27,6 +39,9 @@ class Source(NamedTuple):
     sql: str
     name: str
     kind: str  # parquet, csv, json or table
+    files: tuple[Path, ...] = ()
+    dialect: str = "fairx"
+    notes: tuple[str, ...] = ()  # what the dialect has that a log here has not
 
 
 def connect(memory: str, threads: int | None) -> Any:
@@ -43,7 +58,10 @@ def connect(memory: str, threads: int | None) -> Any:
     }
     if threads is not None:
         settings["threads"] = threads
-    connection = duckdb.connect(config=settings)
+    try:
+        connection = duckdb.connect(config=settings)
+    except (duckdb.ParserException, duckdb.InvalidInputException) as error:
+        raise rules.InvalidValue("memory", f"be like 1GB, not {memory!r}") from error
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 
@@ -55,10 +73,16 @@ def readable(name: str) -> Iterator[None]:
 
     try:
         yield
-    except duckdb.IOException as error:
-        said = str(error).splitlines()[0].removeprefix("IO Error: ")
+    except duckdb.OutOfMemoryException as error:
+        remedy = "allow more by memory='4GB' or --memory 4GB, or fewer threads"
+        raise MemoryError(f"{name} does not fit into DuckDB's memory: {remedy}") from error
+    except (duckdb.IOException, duckdb.InvalidInputException, duckdb.ConversionException) as error:
+        lines = str(error).splitlines()
+        said = next((why for mark, why in CAUSES.items() if mark in str(error)), "")
+        said = said or lines[0].partition("Error: ")[2]
         raise ValueError(
-            f"{name} must be readable to its end, not: {said}: copy it anew"
+            f"{name} must be readable to its end, not: {said}: copy it anew, or give it the ending "
+            "of its format"
         ) from error
 
 
@@ -67,7 +91,11 @@ def opened(connection: Any, log: Any) -> Source:
     if isinstance(log, (str, os.PathLike)):
         path = Path(log)
         kind, files = _files(path)
-        return Source(_reading(connection, kind, files), str(path), kind)
+        heads.check(kind, files)
+        return Source(_reading(connection, kind, files), str(path), kind, tuple(files))
+    if not (hasattr(log, "__arrow_c_stream__") or hasattr(log, "__dataframe__")):
+        rule = "a path, or a table of pandas, pyarrow or polars"
+        raise TypeError(f"log must be {rule}, not {type(log).__name__}")
     connection.register("given", log)
     return Source("SELECT * FROM given", "a table in memory", "table")
 
@@ -77,7 +105,12 @@ def _files(path: Path) -> tuple[str, list[Path]]:
         raise FileNotFoundError(f"there is no log at {path}")
     found = sorted(path.rglob("*")) if path.is_dir() else [path]
     kinds = {file: _kind(file) for file in found if file.is_file()}
+    # What programs leave beside their files: .DS_Store, _SUCCESS, .part.crc.
+    kinds = {file: kind for file, kind in kinds.items() if kind or file.name[0] not in "._"}
     files = [file for file, kind in kinds.items() if kind]
+    if any(file.suffix.lower() in ARROW for file in kinds):
+        remedy = "read it by pyarrow.feather.read_table, and give that table"
+        raise ValueError(f"{path} must be of another format than Arrow's: {remedy}")
     if not files:
         names = ", ".join(FORMATS)
         raise ValueError(f"{path} must be or hold files that end in {names}, perhaps with .gz")
@@ -98,29 +131,37 @@ def _kind(file: Path) -> str:
 
 
 def _reading(connection: Any, kind: str, files: list[Path]) -> str:
-    paths = ", ".join(_literal(_globbed(str(file))) for file in files)
+    paths = ", ".join(literal(globbed(str(file))) for file in files)
     several = ", union_by_name = true" if len(files) > 1 else ""
+    if kind == "table":
+        from .interactions import table
+
+        return table(connection, files)
     if kind == "parquet":
         return f"SELECT * FROM read_parquet([{paths}]{several})"
     if kind == "csv":
         # Values stay texts, since 007 is not 7; lines that are too short or long are counted.
         # They cannot be where one reading joins files by the names of their columns: each has its own.
-        options = "header = true, all_varchar = true, store_rejects = true"
-        each = (_literal(_globbed(str(file))) for file in files)
+        # A quote is said: where the first lines have none, DuckDB takes quotes for letters later on.
+        each = (literal(globbed(str(file))) for file in files)
         return " UNION ALL BY NAME ".join(
-            f"SELECT * FROM read_csv({one}, {options})" for one in each
+            f"SELECT * FROM read_csv({one}, {CSV}, store_rejects = true)" for one in each
         )
     options = "format = 'newline_delimited', ignore_errors = true"
     described = f"DESCRIBE SELECT * FROM read_json([{paths}], {options}{several})"
     names = [row[0] for row in connection.execute(described).fetchall()]
-    columns = ", ".join(f"{_literal(name)}: 'JSON'" for name in names)
+    if names == ["json"]:  # what DuckDB calls the column of lines that are no objects
+        remedy = "of an array make lines by: jq -c '.[]' IN.json > OUT.jsonl"
+        raise ValueError(f"{files[0]} must have a JSON object on each line: {remedy}")
+    columns = ", ".join(f"{literal(name)}: 'JSON'" for name in names)
     return f"SELECT * FROM read_json([{paths}], {options}, columns = {{{columns}}})"
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """Return a text as SQL takes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def _globbed(path: str) -> str:
+def globbed(path: str) -> str:
     """Return a pattern that matches this path alone."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)

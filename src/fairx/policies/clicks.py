@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fairx.compiled import compilable, kernel, record
+from fairx.compiled import compilable, entry, kernel, record
 from fairx.types import Vector
 
 from .ridge import Ridge
@@ -127,6 +127,12 @@ def learner_of(policy: Any, state: Any, low: float, high: float) -> Any:
     if hasattr(policy, "effective_pulls"):
         return FromCounts(low, high)
     return FromContexts() if type(state) is Ridge else FromRatios()
+
+
+@entry
+def learn_once(learner, policy, state, arm, context, click, chance, clicks, work):  # type: ignore[no-untyped-def]
+    """Learn from one place, from Python."""
+    learner.learn_place(policy, state, arm, context, click, chance, clicks, work)
 
 
 @kernel

@@ -14,7 +14,8 @@ from fairx.slates.places import Page, new_page, place_weights
 from fairx.slates.target import rank_by_score, spread
 from fairx.types import Indices, Matrix, Vector
 
-from .base import candidates, least_arms
+from .base import candidates, inner_form, least_arms
+from .foreign import complaint, is_distribution
 
 
 @compilable
@@ -126,7 +127,7 @@ def expose_once(exposer, policy, state, arms, contexts, normals, work, page, out
 def deploy_slate(
     policy: Any, state: Any, arms: Indices, contexts: Matrix, weights: Any, rng: np.random.Generator
 ) -> Vector:
-    """Return the exposures that a policy of ours gives the arms on offer, on places of these weights.
+    """Return the exposures that a policy gives the arms on offer, on places of these weights.
 
     Examples
     --------
@@ -140,12 +141,24 @@ def deploy_slate(
     """
     arms = candidates(arms)
     contexts = rules.array("contexts", contexts, (arms.size, None), "one row per arm on offer")
-    page = new_page(place_weights(weights)[: arms.size], arms.size)
+    page = new_page(place_weights(weights)[: arms.size], arms.size, whole=0)
+    if inner_form(policy) is not policy:  # a policy of others, as it is
+        return _spread(policy, policy.probabilities(state, arms, contexts, rng), page)
     normals, work = policy.needs(arms.size, contexts.shape[1])
     run, (exposer, low) = _ready_to_expose(repr(policy), code_of(policy), policy, contexts.shape[1])
     numbers, room, out = rng.standard_normal(normals), np.empty(work), np.empty(arms.size)
     run(exposer, low, state, arms, contexts, numbers, room, page, out)
     return out
+
+
+def _spread(policy: Any, probabilities: Any, page: Page) -> Vector:
+    """Return the fair exposures of merits in proportion to the probabilities of a policy of others."""
+    given, found = np.asarray(probabilities, np.float64), np.zeros(3)
+    if not is_distribution(given, found) or given.size != page.exposures.size:
+        raise ValueError(complaint(policy, found))
+    with np.errstate(all="ignore"):
+        spread(given, page, page.exposures)
+    return page.exposures
 
 
 @functools.lru_cache(maxsize=1024)

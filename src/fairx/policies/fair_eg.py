@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
 from .counts import count_reward, means_so_far
+from .many_arms import weigher_of_merits
 from .optimism import LARGE, SMALL
 
 
@@ -88,6 +89,10 @@ class FairXEG(NamedTuple):
             means_so_far(state, arms, out)
             share(self.merit, out, out)
             mix(out, 1.0 - self.epsilon, self.epsilon)
+
+    def weigher(self, arms: int, low: float, high: float) -> Any:
+        """Return what weighs many arms, for rewards from `low` to `high`: the merits that are kept."""
+        return weigher_of_merits(self.merit, self.epsilon, low, high)
 
     def propose_slate(
         self, state: Estimates, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,

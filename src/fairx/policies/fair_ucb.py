@@ -156,6 +156,13 @@ class FairXUCB(NamedTuple):
         else:
             self.solver.deploy_optimum(self.merit, state, arms, work, out)  # lines 7 and 8
 
+    def weigher(self, arms: int, low: float, high: float) -> Any:
+        """Return what weighs many arms, for rewards from `low` to `high`: the ends of intervals."""
+        reach = self.bounds or (low - self.width, high + self.width)
+        if not hasattr(self.solver, "weigher"):  # the paper's steps move every arm
+            return None
+        return self.solver.weigher(self.merit, arms, *reach)
+
     def propose_slate(
         self, state: Any, arms: Indices, contexts: Matrix, normals: Vector, work: Vector,
         page: Page, out: Vector,

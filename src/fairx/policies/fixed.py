@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
 from fairx.compiled import changed, record
-from fairx.exposure import share
+from fairx.exposure import fair_probabilities, share
 from fairx.merit import Merit, merit_given
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
+from .many_arms import KnownWeights
 
 
 class Shares(NamedTuple):
@@ -78,6 +79,10 @@ class OptimalFair(NamedTuple):
             out[position] = state.means[arms[position]]
         share(self.merit, out, out)
 
+    def weigher(self, arms: int, low: float, high: float) -> Any:
+        """Return what weighs many arms: their fair probabilities."""
+        return KnownWeights(fair_probabilities(self.merit, self.means))
+
     def absorb(self, state: Shares, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Learn nothing."""
         return
@@ -134,6 +139,10 @@ class Uniform(NamedTuple):
         """Divide by the number of arms on offer."""
         for position in range(len(arms)):
             out[position] = self.whole / len(arms)
+
+    def weigher(self, arms: int, low: float, high: float) -> Any:
+        """Return what weighs many arms: the same for each."""
+        return KnownWeights(np.ones(arms))
 
     def absorb(self, state: Shares, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Learn nothing."""

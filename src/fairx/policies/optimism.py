@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fairx.slates.places import Page
 from fairx.types import Indices, Vector
 
 from .capped_optimism import deploy_capped
+from .many_arms import weigher_of_ends
 from .peaks import climb_peaks
 
 SMALL, LARGE = 1e-200, 1e200  # sums of merits between them are neither lost nor infinite
@@ -73,6 +74,10 @@ class Exact(NamedTuple):
         """Let the value rise until it no longer does."""
         if not (merit.is_log_concave() and climb_ends(state, arms, self.passes, out)):
             climb_peaks(merit, state, arms, self.passes, work[: len(arms)], out)
+
+    def weigher(self, merit: Merit, arms: int, low: float, high: float) -> Any:
+        """Return what weighs many arms by the ends of intervals between `low` and `high`."""
+        return weigher_of_ends(merit, self.passes, arms, low, high)
 
     def deploy_on_places(
         self, merit: Merit, state: Box, arms: Indices, page: Page, work: Vector, out: Vector

@@ -75,6 +75,13 @@ class Access:
         }
         return len(self._tokens)
 
+    def find(self, database: Database, number: str) -> bool:
+        """Read one token that was not known; tell whether it is there."""
+        for token in valid_tokens(database, number):
+            grant = Grant(token.id, token.name, token.role, token.experiment)
+            self._tokens = self._tokens | {token.id: (token.digest, grant)}
+        return number in self._tokens
+
     def admit(self, header: bytes | None, role: str, experiment: str | None) -> Grant:
         """Return the grant of a request, or refuse it."""
         grant = EVERYONE if self.open_to_all else self._known(header)
@@ -92,7 +99,7 @@ class Access:
         digest = digest_of(token)
         if self._admin is not None and hmac.compare_digest(digest, self._admin):
             return Grant("admin", "FAIRX_ADMIN_TOKEN", ADMIN, None)
-        found = self._tokens.get(token[len(PREFIX) + 1 :].partition("_")[0])
+        found = self._tokens.get(_number(token))
         if found is None or not hmac.compare_digest(digest, found[0]):
             raise _unknown()
         return found[1]
@@ -109,6 +116,20 @@ def _token_of(header: bytes | None) -> str:
     if scheme.lower() != "bearer" or not value:
         raise _unknown()
     return value.strip()
+
+
+def id_of(header: bytes | None) -> str | None:
+    """Return the id in the token of a header, if it looks like one of ours."""
+    try:
+        token = _token_of(header)
+    except Refused:
+        return None
+    number = _number(token)
+    return number if token.startswith(f"{PREFIX}_") and number.isalnum() else None
+
+
+def _number(token: str) -> str:
+    return token[len(PREFIX) + 1 :].partition("_")[0]
 
 
 def _unknown() -> Refused:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from fairx.store import tokens
-from fairx.store.errors import Unavailable
 from fairx.store.experiments import note
 
 from . import answers, requests, views
@@ -19,9 +18,8 @@ async def healthz(call: Call) -> Any:
 
 
 async def readyz(call: Call) -> Any:
-    """Say whether decisions can be made and written."""
-    if not call.runtime.healthy:
-        raise Unavailable("the store cannot be reached")
+    """Say whether decisions can be made and written, by writing something."""
+    await call.runtime.probe()
     return answers.Health("ready")
 
 
@@ -31,6 +29,7 @@ async def metrics(call: Call) -> Any:
     for name, decider in call.runtime.deciders.items():
         call.runtime.metrics.snapshot_age.labels(name).set(now - decider.snapshot.time)
     call.runtime.metrics.queue.set(call.runtime.queued)
+    call.runtime.metrics.clock_apart.set(getattr(call.runtime.clock, "apart", 0.0))
     return Bytes("text/plain; version=0.0.4; charset=utf-8", call.runtime.metrics.page())
 
 

@@ -16,11 +16,12 @@ from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from fairx.rules import InvalidValue
+from fairx.store.errors import Overloaded
 
 from . import access, fast_routes
 from .answers import ENCODER
 from .audits import Audits
-from .calls import Call, authorization, query_of
+from .calls import Call, authorization, body_of, query_of
 from .failures import Refused, Reply, answered
 from .openapi import document
 from .replies import ALWAYS, not_served, response, sent
@@ -28,6 +29,10 @@ from .routes import ROUTES, E, Route
 from .runtime import Runtime
 
 LOGGER = logging.getLogger("fairx")
+ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
+BUSY = answered(
+    Overloaded("too many requests are being answered: try again, see --limit-at-once"), ""
+)
 JSON = (b"content-type", b"application/json")
 PREFIX = E + "/"
 FAST: dict[str, tuple[str, Callable[[Runtime, str, bytes], Awaitable[bytes]]]] = {
@@ -47,6 +52,7 @@ class Application:
         hosts: Collection[str] | None = None,
     ) -> None:
         self._hosts = hosts  # by which it may be called; None: any
+        self._at_once = 0
         self.runtime, self.audits = runtime, Audits(runtime)
         described = Reply(200, ENCODER.encode(document(tokens=not runtime.access.open_to_all)))
         routes = [StarletteRoute("/openapi.json", lambda _: sent(described)), *self._routes()]
@@ -58,7 +64,21 @@ class Application:
         self._rest.router.redirect_slashes = False
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request."""
+        """Answer one request, unless too many are being answered: what is refused costs little."""
+        if scope["type"] != "http" or scope["path"] in ALWAYS_ANSWERED:
+            await self._answer(scope, receive, send)
+            return
+        if self._at_once >= self.runtime.limits.at_once:
+            self.runtime.metrics.failed("503")
+            await _send(send, BUSY)
+            return
+        self._at_once += 1
+        try:
+            await self._answer(scope, receive, send)
+        finally:
+            self._at_once -= 1
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         if self._hosts is not None and scope["type"] == "http" and not self._is_called_right(scope):
             message = f"without tokens, the host must be one of {', '.join(self._hosts)}"
             await sent(self._failed(Refused(403, "forbidden", message), scope["path"]))(
@@ -90,15 +110,12 @@ class Application:
             await self._admitted(authorization(scope), role, name)
             if scope["query_string"]:
                 raise InvalidValue("query", "be left out: it takes none")
-            body = await self._body(receive)
+            body = await body_of(receive, self.runtime.limits.body_bytes)
             await self._heard_of(name)
             reply = Reply(200, await handler(self.runtime, name, body))
         except Exception as error:  # noqa: BLE001 - answered and logged
             reply = self._failed(error, scope["path"])
-        length = (b"content-length", b"%d" % len(reply.body))
-        headers = [JSON, length, *ALWAYS, *reply.headers]
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await send({"type": "http.response.body", "body": reply.body})
+        await _send(send, reply)
         if handler is fast_routes.decide:
             self.runtime.metrics.seconds.observe(time.perf_counter() - begun)
 
@@ -119,7 +136,11 @@ class Application:
         async def endpoint(request: Request) -> Response:
             try:
                 grant = await self._grant(request, route)
-                body = decoder.decode(await self._body(request.receive)) if decoder else None
+                body = (
+                    decoder.decode(await body_of(request.receive, self.runtime.limits.body_bytes))
+                    if decoder
+                    else None
+                )
                 query = query_of(request, route.query)
                 await self._heard_of(request.path_params.get("name"))
                 call = Call(self.runtime, self.audits, grant, request.path_params, query, body)
@@ -142,36 +163,18 @@ class Application:
         try:
             return self.runtime.access.admit(header, role, where)
         except Refused as refused:
-            if refused.status != 401 or not await self.runtime.catch_up():
+            if refused.status != 401 or not await self.runtime.find_token(header):
                 raise
         return self.runtime.access.admit(header, role, where)
 
     async def _heard_of(self, name: str | None) -> None:
         """Look for an experiment that another process may have created just now."""
         if name is not None and name not in self.runtime.deciders:
-            await self.runtime.catch_up()
-
-    async def _body(self, receive: Any) -> bytes:
-        """Read the body, as long as it is not too large."""
-        limit = self.runtime.limits.body_bytes
-        parts, size, more = [], 0, True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise Refused(400, "disconnected", "the client went away")
-            part = message.get("body", b"")
-            size += len(part)
-            if size > limit:
-                raise Refused(
-                    413, "too_large", f"body must be at most {limit} bytes: see --limit-body-bytes"
-                )
-            parts.append(part)
-            more = message.get("more_body", False)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+            await self.runtime.find(name)
 
     def _failed(self, error: Exception, path: str) -> Reply:
         reply = answered(error, path)
-        if reply.status == 503:
+        if reply.status == 503 and not isinstance(error, Overloaded):
             LOGGER.warning("store unavailable", extra={"path": path, "error": str(error)})
         self.runtime.metrics.failed(str(reply.status))
         return reply
@@ -182,6 +185,14 @@ class Application:
         yield
         await self.runtime.stop()
         self.audits.close()
+
+
+async def _send(send: Any, reply: Reply) -> None:
+    """Send an answer straight away."""
+    length = (b"content-length", b"%d" % len(reply.body))
+    headers = [JSON, length, *ALWAYS, *reply.headers]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})
 
 
 def _by_method(endpoints: dict[str, Any]) -> Callable[[Request], Awaitable[Response]]:

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from fairx.auditing import audit
 from fairx.auditing.result import Audit
-from fairx.logs import read
-from fairx.store.database import Database
+from fairx.auditing.slates import SlateAudit, audit_slates
+from fairx.logs import Log, read
+from fairx.merit import Merit
 from fairx.store.errors import Conflict
 from fairx.store.logbook import Spool
 from fairx.store.snapshots import Snapshot
@@ -34,7 +35,7 @@ PLAIN = Question()
 class Audited(NamedTuple):
     """An audit and the snapshot it was made at."""
 
-    audit: Audit
+    audit: Audit | SlateAudit  # of slates where any was made
     snapshot: int
     time: float
 
@@ -62,7 +63,7 @@ class Audits:
             self._spools[number] = Spool(snapshot.experiment)
         spool = self._spools[number]
         found = await self._runtime.read(
-            lambda database: _audited(_extended(spool, database), snapshot, question)
+            lambda database: _audited(spool, spool.extend(database), snapshot, question)
         )
         return Audited(found, snapshot.version, now)
 
@@ -72,31 +73,44 @@ def _is_of(audited: Audited, snapshot: Snapshot) -> bool:
     return audited.snapshot == snapshot.version
 
 
-def _extended(spool: Spool, database: Database) -> Path | None:
-    folder = spool.extend(database)
-    if spool.places:  # each row would count as a decision of its own, whatever its weight
-        raise Conflict("the live audit does not know slates yet: export the log")
-    return folder
-
-
-def _audited(folder: Path | None, snapshot: Snapshot, question: Question) -> Audit:
-    settings = snapshot.experiment.settings
-    merit = getattr(settings.policy, "merit", None)
+def _audited(
+    spool: Spool, folder: Path | None, snapshot: Snapshot, question: Question
+) -> Audit | SlateAudit:
+    merit = getattr(snapshot.experiment.settings.policy, "merit", None)
     if merit is None:
-        kind = type(settings.policy).__name__
+        kind = type(snapshot.experiment.settings.policy).__name__
         raise Conflict(f"the audit needs a merit, but policy {kind} has none")
     if folder is None:
-        raise Conflict("nothing can be audited yet: no decision is mature")
-    low, high = settings.reward_range or (0.0, 1.0)
-    ends = (
+        waits = (
+            "no slate is mature at all of its places" if spool.places else "no decision is mature"
+        )
+        raise Conflict(f"nothing can be audited yet: {waits}")
+    log = read(folder, memory="512MB", threads=1)  # decisions come first
+    try:
+        made = _of_slates if spool.places else _of_decisions
+        found = made(log, merit, snapshot, question)
+    finally:
+        log.connection.close()
+    return found._replace(source=f"experiment {snapshot.experiment.name}")
+
+
+def _of_decisions(log: Log, merit: Merit, snapshot: Snapshot, question: Question) -> Audit:
+    ends, floor = _ends(snapshot, question), snapshot.experiment.settings.floor
+    found = audit(log, merit, alpha=question.alpha, reward_range=ends, floor=floor)
+    # Late rewards are not in this log: they were not learned from. The status counts them.
+    return found._replace(arms=tuple(arm._replace(late=None) for arm in found.arms))
+
+
+def _of_slates(log: Log, merit: Merit, snapshot: Snapshot, question: Question) -> SlateAudit:
+    """Audit slates, by the weight of places; a decision that is no slate has one, of weight 1."""
+    ends, floor = _ends(snapshot, question), snapshot.experiment.settings.floor
+    return audit_slates(log, merit, alpha=question.alpha, reward_range=ends, floor=floor)
+
+
+def _ends(snapshot: Snapshot, question: Question) -> tuple[float, float]:
+    """Return the range of rewards."""
+    low, high = snapshot.experiment.settings.reward_range or (0.0, 1.0)
+    return (
         low if question.low is None else question.low,
         high if question.high is None else question.high,
     )
-    log = read(folder, memory="512MB", threads=1)  # decisions come first
-    try:
-        found = audit(log, merit, alpha=question.alpha, reward_range=ends, floor=settings.floor)
-    finally:
-        log.connection.close()
-    # Late rewards are not in this log: they were not learned from. The status counts them.
-    arms = tuple(arm._replace(late=None) for arm in found.arms)
-    return found._replace(source=f"experiment {snapshot.experiment.name}", arms=arms)

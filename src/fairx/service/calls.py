@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,3 +56,21 @@ def query_of(request: Request, allowed: Collection[str]) -> dict[str, str]:
             hint = f"choose from {', '.join(allowed)}" if allowed else "it takes none"
             raise InvalidValue("query", f"not have {name!r}: {hint}")
     return dict(request.query_params)
+
+
+async def body_of(receive: Callable[[], Awaitable[Any]], limit: int) -> bytes:
+    """Read the body of a request, as long as it is not too large."""
+    parts, size, more = [], 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refused(400, "disconnected", "the client went away")
+        part = message.get("body", b"")
+        size += len(part)
+        if size > limit:
+            raise Refused(
+                413, "too_large", f"body must be at most {limit} bytes: see --limit-body-bytes"
+            )
+        parts.append(part)
+        more = message.get("more_body", False)
+    return parts[0] if len(parts) == 1 else b"".join(parts)

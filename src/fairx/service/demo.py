@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fairx.client import AsyncClient, AsyncHandle, Conflict, Reward, ServiceError
@@ -18,7 +18,7 @@ ARTICLES = {
 }  # fmt: skip
 SONGS = 12
 DIMENSION = 6
-WINDOW = 8.0  # seconds; a real site would wait for hours
+WINDOW = 4.0  # seconds; a real site would wait for hours
 RATE = 40.0  # decisions a second and experiment
 PLACES = [round(1 / math.log2(1 + place), 3) for place in range(1, 6)]  # how likely each is seen
 PAGES = 0.2  # of a second page for each visitor: it is five decisions in one
@@ -39,6 +39,9 @@ async def traffic(address: str, token: str | None, seed: int) -> None:
         await _created(radio.create(songs, FairXLinTS(merit, 0.5, 0.5), dimension=DIMENSION,
                                     reward_window_s=WINDOW, reward_range=(0.0, 1.0)))  # fmt: skip
         tastes = {song: [rng.gauss(0, 0.4) for _ in range(DIMENSION)] for song in songs}
+        await _first(lambda: news.decide())
+        await _first(lambda: front.decide(places=PLACES))
+        await _first(lambda: radio.decide(contexts=[[0.0] * DIMENSION] * SONGS))
         async with asyncio.TaskGroup() as group:
             while True:
                 await asyncio.sleep(rng.expovariate(RATE))
@@ -84,6 +87,17 @@ async def _created(create: Coroutine[Any, Any, Any]) -> None:
         await create
     except Conflict:
         return
+
+
+async def _first(decide: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    """Decide once what was compiled for it: visitors would crowd before the door meanwhile."""
+    while True:
+        try:
+            await decide()
+        except ServiceError:
+            await asyncio.sleep(0.5)
+        else:
+            return
 
 
 async def _quietly(visit: Coroutine[Any, Any, None]) -> None:

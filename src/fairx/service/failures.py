@@ -10,7 +10,7 @@ import msgspec
 
 from fairx.errors import FairxError, UnknownArm
 from fairx.rules import InvalidValue
-from fairx.store.errors import Conflict, Forged, NotFound, Unavailable
+from fairx.store.errors import Conflict, Forged, NotFound, Overloaded, Unavailable
 
 from .answers import ENCODER, Failure, Problem
 
@@ -39,6 +39,7 @@ CODES: tuple[tuple[type[Exception], int, str, str | None], ...] = (
     (NotFound, 404, "not_found", None),
     (Forged, 422, "forged_decision", "decision"),
     (Unavailable, 503, "unavailable", None),
+    (Overloaded, 503, "overloaded", None),
     (UnknownArm, 422, "unknown_arm", "candidates"),
     (msgspec.ValidationError, 422, "invalid", None),
     (msgspec.DecodeError, 400, "malformed", None),
@@ -72,7 +73,7 @@ def reply_to(error: Exception) -> Reply | None:
             said = _worded(error) if kind is msgspec.ValidationError else error
             named = getattr(said, "field", None)
             found = field if named in (None, BODY) else named
-            return _reply(status, code, _message(status, str(said)), found, headers)
+            return _reply(status, code, _message(code, str(said)), found, headers)
     return None
 
 
@@ -93,10 +94,10 @@ def _reply(
     return Reply(status, body, tuple((k.encode(), v.encode()) for k, v in headers.items()))
 
 
-def _message(status: int, said: str) -> str:
-    if status == 503:  # the database's words, with addresses in them, are for the log
+def _message(code: str, said: str) -> str:
+    if code == "unavailable":  # the database's words, with addresses in them, are for the log
         return "the store cannot be reached: trying again is safe"
-    return f"{BODY} must be JSON: {said}" if status == 400 else said
+    return f"{BODY} must be JSON: {said}" if code == "malformed" else said
 
 
 def _worded(error: Exception) -> Exception:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from fairx.rules import InvalidValue
 from fairx.store import events
+from fairx.store.deciding import Decider
 from fairx.store.errors import Forged
 from fairx.store.identity import is_ours, minted
 from fairx.store.rewards import note_shown
@@ -32,6 +34,9 @@ async def decide(runtime: Runtime, name: str, body: bytes) -> bytes:
     runtime.limits.check("candidates", len(asked.candidates or ()))
     runtime.limits.check("letters", len(asked.key), "key")
     runtime.limits.check("letters", len(asked.unit or ""), "unit")
+    _check_numbers(runtime, decider, asked, count)
+    if not decider.is_ready:
+        await runtime.compiled(decider)
     if asked.places is not None:
         return ENCODER.encode(await slates.decide(runtime, decider, asked))
     number = decider.snapshot.experiment.id
@@ -43,6 +48,17 @@ async def decide(runtime: Runtime, name: str, body: bytes) -> bytes:
     if asked.count is not None:
         return ENCODER.encode(DecidedSeveral(answers))
     return ENCODER.encode(answers[0])
+
+
+def _check_numbers(runtime: Runtime, decider: Decider, asked: Decide, count: int) -> None:
+    """Refuse what is too much as a whole: all of it is computed and kept for each decision."""
+    arms = decider.active if asked.candidates is None else len(asked.candidates)
+    found, limit = count * arms * max(decider.dimension, 1), runtime.limits.numbers
+    if found > limit:
+        what = "count times candidates times dimension"
+        raise InvalidValue(
+            "count", f"have {what} at most {limit}, not {found}: see --limit-numbers"
+        )
 
 
 async def rewards(runtime: Runtime, name: str, body: bytes) -> bytes:

@@ -15,6 +15,7 @@ from fairx.store.experiments import Changes, change_arms, create, erase, set_sta
 from fairx.store.identity import is_ours
 from fairx.store.logbook import export
 from fairx.store.settings import Settings, checked
+from fairx.store.snapshots import REMOVED
 from fairx.store.tokens import revoke_tokens_of
 
 from . import answers, requests, views
@@ -64,7 +65,8 @@ async def get_experiment(call: Call) -> Any:
 async def change_experiment_arms(call: Call) -> Any:
     """Add, pause, resume and remove arms."""
     asked, decider = call.body, call.runtime.decider(call.name)
-    call.runtime.limits.check("arms", len(decider.snapshot.arms) + len(asked.add))
+    there = sum(arm.status != REMOVED for arm in decider.snapshot.arms)
+    call.runtime.limits.check("arms", there + len(asked.add) - len(asked.remove))
     call.runtime.limits.check("letters", max(map(len, asked.add), default=0), "add")
     changes = Changes(asked.add, asked.pause, asked.resume, asked.remove)
     snapshot = await call.runtime.change(
@@ -159,6 +161,8 @@ def _float(name: str, text: str) -> float:
 
 def _plain(value: Any) -> Any:
     """Return a record and all that it holds as plain values; infinity is no JSON number."""
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
     if hasattr(value, "_asdict"):
         return {name: _plain(part) for name, part in value._asdict().items()}
     if isinstance(value, (list, tuple)):

@@ -23,6 +23,8 @@ class Limits(NamedTuple):
     experiments: int = 1_000
     letters: int = 200  # of a key, a unit, an arm's name
     rate: float = 20_000.0  # requests a second and token
+    numbers: int = 1_000_000  # in one request: decisions, times candidates, times dimension
+    at_once: int = 256  # requests that are being answered
 
     def check(self, name: str, found: int, field: str | None = None) -> None:
         """Refuse more than the limit of that name, in a field of the request."""

@@ -39,6 +39,9 @@ class Metrics:
             "fairx_snapshot_age_seconds", "Age of the snapshot", ["experiment"], **kind
         )
         self.queue = Gauge("fairx_write_queue", "Requests that wait to be written", **kind)
+        self.clock_apart = Gauge(
+            "fairx_clock_apart_seconds", "How far the machine's clock is ahead of ours", **kind
+        )
         self._kept: dict[tuple[str, ...], Counter] = {}
 
     def decided(self, experiment: str, repeated: bool) -> None:

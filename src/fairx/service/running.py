@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairx.store import Store, located
-from fairx.store.identity import check_secret
+from fairx.store.seals import keyed
 from fairx.store.tokens import Token, create_token, has_tokens
 
 from .access import ADMIN, Access, new_token
+from .connections import Bounded
 from .json_lines import handler
 from .limits import Limits
 from .secrecy import SHORTEST, from_environment, secret_of
@@ -67,6 +68,7 @@ def run(options: Options, app: Any = None) -> None:
     config = uvicorn.Config(
         app or application(options), host=options.host, port=options.port, access_log=False,
         log_config=None, timeout_graceful_shutdown=10, server_header=False, lifespan="on",
+        http=Bounded, ws="none",  # type: ignore[arg-type] # of which it asks no more than this
     )  # fmt: skip
     server = uvicorn.Server(config)
     # Both come again after a graceful stop.
@@ -120,10 +122,9 @@ async def _visited(options: Options) -> None:
 
 def _prepare(store: Store, secret: bytes, *, first_token: bool) -> None:
     """Check the secret; make a token for an administrator where there is none, and show it once."""
-    database, token = store.writer(), None
+    database, token = keyed(store, secret), None
     try:
         with database.transaction():
-            check_secret(database, secret)
             if first_token and not has_tokens(database):
                 number, token, digest = new_token()
                 create_token(database, Token(number, "first", ADMIN, None, digest, time.time()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -15,17 +15,21 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.errors import NotFound, Unavailable
 from fairx.store.folding import AT_ONCE, fold
-from fairx.store.snapshots import ServedExperiment, Snapshot, newest_of_all
-from fairx.store.writer import OTHER, Writer
+from fairx.store.seals import keyed
+from fairx.store.snapshots import ServedExperiment, Snapshot, newest_named, newest_of_all
+from fairx.store.writer import OTHER
 
-from .access import Access
-from .futures import settle
-from .limits import Limits
+from .access import Access, id_of
+from .clock import SteadyClock
+from .holding import Holding
+from .limits import Bucket, Limits
 from .metrics import Metrics
 from .readers import Readers
+from .writing import Writing
 
 T = TypeVar("T")
 LOGGER = logging.getLogger("fairx")
+LOOKUPS = 50.0  # a second, of tokens that are not known
 EVERYTHING_EVERY = 5.0  # seconds: news may be lost with a connection
 
 
@@ -41,7 +45,7 @@ class Runtime:
     refresh
         Seconds between folds.
     clock
-        Seconds since 1970; tests have their own.
+        Seconds since 1970, which do not jump; tests have their own.
     """
 
     def __init__(
@@ -51,25 +55,40 @@ class Runtime:
         access: Access,
         limits: Limits,
         refresh: float = 0.25,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.store, self.secret, self.access, self.limits = store, secret, access, limits
-        self.refresh, self.clock = refresh, clock
+        self.refresh, self.clock = refresh, clock or SteadyClock()
         self.metrics = Metrics()
-        self.deciders: dict[str, Decider] = {}
+        self._held = Holding()
+        self.deciders = self._held.deciders
+        self._lookups = Bucket(LOOKUPS)
         self._readers = Readers(store)
         self._tasks: list[asyncio.Task[None]] = []
-        self._holding = asyncio.Lock()
         self.ready = False
-        self._caught_up = 0.0
 
     async def start(self) -> None:
         """Open the store, load the newest snapshots, and begin to fold."""
-        self._loop = asyncio.get_running_loop()
-        self._writer = await run_in_threadpool(Writer, self.store.writer, self._tell)
+        loop = asyncio.get_running_loop()
+        await run_in_threadpool(self._check)
+        self._writing = await run_in_threadpool(Writing, self._connect, loop)
         await self.reload()
-        self._tasks = [asyncio.create_task(self._fold_forever())]
+        self._tasks = [
+            asyncio.create_task(each) for each in (self._fold_forever(), self._writing.hurry())
+        ]
         self.ready = True
+
+    def _connect(self) -> Database:
+        """Open a connection that writes, and seals what it writes."""
+        return keyed(self.store, self.secret)
+
+    def _check(self) -> None:
+        """Refuse a store that is damaged, before anything is acknowledged."""
+        database = self.store.writer()
+        try:
+            database.check()
+        finally:
+            database.close()
 
     async def stop(self) -> None:
         """Write what was asked for, and close everything."""
@@ -77,18 +96,22 @@ class Runtime:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._held.close()
         self._readers.close()
-        await run_in_threadpool(self._writer.close)  # the last one, which empties SQLite's log
+        await run_in_threadpool(
+            self._writing.writer.close
+        )  # the last one, which empties SQLite's log
 
-    @property
-    def healthy(self) -> bool:
-        """Whether the store can be written, as far as is known."""
-        return self.ready and self._writer.healthy
+    async def probe(self) -> None:
+        """Write something that leaves no trace, in time, or raise."""
+        if not self.ready:
+            raise Unavailable("the service starts or stops")
+        await self._writing.probe()
 
     @property
     def queued(self) -> int:
         """How many requests wait to be written."""
-        return self._writer.waiting()
+        return self._writing.writer.waiting()
 
     def decider(self, name: str) -> Decider:
         """Return the decider of an experiment."""
@@ -99,9 +122,7 @@ class Runtime:
 
     def write(self, kind: str, asked: Any) -> asyncio.Future[Any]:
         """Return what becomes of a write, which is durable by then."""
-        future = self._loop.create_future()
-        self._writer.submit(kind, asked, future)
-        return future
+        return self._writing.write(kind, asked)
 
     async def change(self, function: Callable[[Database], T]) -> T:
         """Run a function in a transaction of the writer."""
@@ -114,44 +135,33 @@ class Runtime:
 
     async def hold(self, snapshot: Snapshot, *, new: bool = False) -> None:
         """Decide by a snapshot from now on, unless a newer one is here or it was deleted."""
-        async with self._holding:
-            held = self.deciders.get(snapshot.experiment.name)
-            if held is not None and held.snapshot.experiment.id == snapshot.experiment.id:
-                if held.snapshot.version >= snapshot.version:
-                    return
-                snapshot = snapshot._replace(experiment=held.snapshot.experiment)  # paused, perhaps
-            elif not new:
-                return
-            await self._decide_by(snapshot)
+        await self._held.take(snapshot, new=new)
 
-    async def reload(self) -> None:
-        """Load the newest snapshots and tokens from the store."""
-        async with self._holding:
-            found = await self.change(newest_of_all)
-            names = {snapshot.experiment.name for snapshot in found}
-            for name in self.deciders.keys() - names:
-                del self.deciders[name]
-            for snapshot in found:
-                held = self.deciders.get(snapshot.experiment.name)
-                known = held and (held.snapshot.experiment, held.snapshot.version)
-                if known != (snapshot.experiment, snapshot.version):
-                    await self._decide_by(snapshot)
-            await self.change(self.access.load)
+    async def compiled(self, decider: Decider, *, slates: bool = False) -> None:
+        """Wait until a decider is compiled, or refuse."""
+        await self._held.ready(decider, slates=slates)
 
-    async def _decide_by(self, snapshot: Snapshot) -> None:
-        """Make a decider in another thread: its first one may have to be compiled."""
-        held = self.deciders.get(snapshot.experiment.name)
-        slates = held is not None and held.is_drawing  # one that was asked for slates will be again
-        decider = await run_in_threadpool(Decider, snapshot, slates)
-        self.deciders[snapshot.experiment.name] = decider
+    async def reload(self, only: Collection[int] | None = None) -> None:
+        """Load the newest snapshots from the store, and tokens; `only` these, 0 for tokens."""
+        async with self._held.lock:
+            found = await self.change(lambda database: newest_of_all(database, only))
+            await self._held.take_all(found, only)
+            if only is None or 0 in only:
+                await self.change(self.access.load)
 
-    async def catch_up(self) -> bool:
-        """Load what other processes may have added, at most once a second; tell whether it did."""
-        if self.store.path is not None or time.monotonic() < self._caught_up + 1.0:
+    async def find(self, name: str) -> None:
+        """Look for an experiment that another process may have created just now."""
+        if self.store.path is None and name not in self.deciders:
+            found = await self.read(lambda database: newest_named(database, name))
+            if found is not None:
+                await self.hold(found, new=True)
+
+    async def find_token(self, header: bytes | None) -> bool:
+        """Look for a token that another process may have made just now; tell whether it is there."""
+        number = id_of(header)
+        if self.store.path is not None or number is None or self._lookups.wait():
             return False
-        self._caught_up = time.monotonic()
-        await self.reload()
-        return True
+        return await self.read(lambda database: self.access.find(database, number))
 
     async def fold(self) -> bool:
         """Fold what is mature once; tell whether there may be more."""
@@ -179,20 +189,18 @@ class Runtime:
             return None
 
     async def _fold_forever(self) -> None:
-        last = self.clock()
+        last = time.monotonic()
         more = False
         while True:
             await asyncio.sleep(0 if more else self.refresh)
             try:
                 more = await self.fold()
                 news = await self.change(lambda database: database.news())
-                if news or self.clock() - last > EVERYTHING_EVERY:
-                    last = self.clock()
+                if time.monotonic() - last > EVERYTHING_EVERY:
+                    last = time.monotonic()
                     await self.reload()
+                elif news:
+                    await self.reload(news)
             except Exception as error:  # noqa: BLE001 - the next round may fare better
                 more = False
                 LOGGER.warning("fold failed", extra={"error": str(error)})
-
-    def _tell(self, outcomes: list[tuple[Any, Any]]) -> None:
-        """Hand outcomes to the event loop; called by the writer."""
-        self._loop.call_soon_threadsafe(settle, outcomes)

@@ -7,7 +7,6 @@ import hashlib
 from typing import Any
 
 import numpy as np
-from starlette.concurrency import run_in_threadpool
 
 from fairx.errors import FairxError
 from fairx.rules import InvalidValue
@@ -29,8 +28,7 @@ async def decide(runtime: Runtime, decider: Decider, asked: Decide) -> DecidedSl
     if asked.count is not None:
         raise InvalidValue("count", "be left out where places are given: ask for each slate")
     weights = _weights(runtime, asked.places)
-    if not decider.is_drawing:
-        await run_in_threadpool(decider.draws_slates)  # it may have to be compiled
+    await runtime.compiled(decider, slates=True)
     experiment = decider.snapshot.experiment
     decision = minted(runtime.secret, experiment.id, asked.key, 0)
     found = await _recorded(runtime, decider, asked, decision, weights)

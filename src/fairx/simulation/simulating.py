@@ -14,6 +14,7 @@ from fairx.policies import Policy
 from fairx.policies.base import inner_form
 from fairx.types import Indices
 
+from .catalogue_run import CatalogueRun, suits_catalogue
 from .measures import Round, measures_of
 from .one_run import OneRun, with_placements
 from .places import Places, check_places, places_given
@@ -81,7 +82,7 @@ def simulate(
     >>> policy = FairXTS(merit, 1, 0.5)
     >>> result = simulate(policy, world, merit, rounds=5000, seed=1, weights=[1, 0.5])
     >>> result.exposure.round(2), result.placements.round(2).tolist()
-    (array([[0.05, 0.46, 0.99]]), [[[0.0, 0.1], [0.01, 0.89], [0.99, 0.01]]])
+    (array([[0.06, 0.45, 0.99]]), [[[0.0, 0.11], [0.01, 0.89], [0.99, 0.01]]])
     """
     marks = checkpoint_rounds(checkpoints, rules.count("rounds", rounds))
     seed, numbers = rules.count("seed", seed, low=0), run_numbers(runs)
@@ -109,6 +110,11 @@ def play_checked(
 
     Both read all data of a world: for mediamill, two seconds a run in an experiment of thousands.
     """
-    records = inner_form(policy), environment, judge, measures_of(measures)
+    kernel = inner_form(policy)
+    if places is None and not measures and suits_catalogue(kernel, environment):
+        alike = kernel, environment, judge
+        many = [CatalogueRun(alike, marks, origin.seed, run) for run in numbers]
+        return played(many, marks, jobs, progress, measures, origin)
+    records = kernel, environment, judge, measures_of(measures)
     found = [OneRun(records, len(measures), marks, origin.seed, run, places) for run in numbers]
     return with_placements(played(found, marks, jobs, progress, measures, origin), found)

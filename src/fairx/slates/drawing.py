@@ -13,6 +13,7 @@ from fairx.compiled import entry, kernel
 from fairx.numerics.streams import unit, word
 from fairx.types import Indices, Matrix, Vector
 
+from .mingling import mingle, part_near
 from .places import Page, new_page, place_weights
 from .rows import arrange, last_alike, part_of, pool_ties
 from .swaps import rank
@@ -123,7 +124,9 @@ def draw(page: Page, candidates: int, bits: np.uint64) -> int:
     exposures = page.exposures[:candidates]
     places = min(len(page.weights), candidates)
     rows = arrange(page, exposures, places, bits)
+    groups = part_near(page, rows, places)
     rank(page, rows, places, bits)
+    mingle(page, groups, bits)
     pool_ties(page, rows)
     pool_equal_places(page, rows, places)
     for row in range(rows):

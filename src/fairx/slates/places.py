@@ -12,6 +12,8 @@ from fairx.types import Indices, Matrix, Vector
 
 LANES = 4  # places of a table that are taken together
 WHOLE = 128  # up to so many candidates each has a row of its own; above, some share one
+PLACES = 1_000_000  # of a page
+CELLS = 2**27  # of a table by row and place: a gigabyte
 
 
 class Page(NamedTuple):
@@ -32,6 +34,9 @@ class Page(NamedTuple):
     others: Vector  # how many do not, and what each row that is shared wants
     wants: Vector  # by row: its exposure
     first_wants: Vector  # by row that starts on a place: its exposure if there were no others
+    near_from: Indices  # by group of rows that want nearly the same: its first row
+    near_to: Indices  # and the one after its last
+    keeps: Vector  # and the chance that it is not shuffled
     has: Vector  # by row: its exposure by the swaps so far
     rich: Indices  # rows that have more than they want
     places: Indices  # by row: its place; not on the page, from the number of places on
@@ -56,14 +61,22 @@ def place_weights(weights: Any, arms: int | None = None) -> Vector:
     InvalidValue: weights must be at most one for each arm, not 3 for 2 arms
     """
     if np.ndim(weights) == 0 and not isinstance(weights, (str, bytes)):
-        found = np.ones(rules.count("weights", weights))
+        number = rules.count("weights", weights)
+        _check_number(number, arms)  # before there is room for them
+        found = np.ones(number)
     else:
         found = rules.array("weights", weights, (None,), "one per place").copy()
     _check_weights(found)
-    if arms is not None and found.size > arms:
-        rule = f"be at most one for each arm, not {found.size} for {arms} arms"
-        raise rules.InvalidValue("weights", rule)
+    _check_number(found.size, arms)
     return found
+
+
+def _check_number(places: int, arms: int | None) -> None:
+    if arms is not None and places > arms:
+        rule = f"be at most one for each arm, not {places} for {arms} arms"
+        raise rules.InvalidValue("weights", rule)
+    if places > PLACES:
+        raise rules.InvalidValue("weights", f"be at most {PLACES}, not {places}")
 
 
 def _check_weights(found: Vector) -> None:
@@ -84,10 +97,14 @@ def _check_weights(found: Vector) -> None:
 def new_page(weights: Vector, arms: int, whole: int = WHOLE) -> Page:
     """Return room for slates of these places among `arms` candidates at most.
 
-    `whole` is the number of candidates up to which each has a row of its own (see `rows`).
+    `whole` is the number of candidates up to which each has a row of its own (see `rows`); 0 where
+    nothing is drawn, but exposures alone are asked for.
     """
     k = weights.size
-    rows = min(arms, max(whole, few_rows(k)))
+    rows = min(arms, max(whole, few_rows(k))) if whole else 0
+    if rows * k > CELLS:
+        rule = f"be fewer to draw slates from {arms} arms, not {k}: {rows * k} chances are too many"
+        raise rules.InvalidValue("weights", rule)
     by_block, by_arm, by_row = np.zeros((3, k + 1)), np.zeros((3, arms)), np.zeros((2, rows))
     return Page(
         weights=weights,
@@ -105,6 +122,9 @@ def new_page(weights: Vector, arms: int, whole: int = WHOLE) -> Page:
         others=np.zeros(2),
         wants=by_row[0],
         first_wants=np.zeros(k),
+        near_from=np.zeros(2 * rows, np.int64),  # groups of two or more rows, at three levels
+        near_to=np.zeros(2 * rows, np.int64),
+        keeps=np.zeros(2 * rows),
         has=by_row[1],
         rich=np.zeros(k, np.int64),
         places=np.zeros(rows, np.int64),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import kernel
+from fairx.compiled import entry, kernel
 from fairx.merit import Merit, merit_given
 from fairx.numerics.elementary import exp, log
 from fairx.types import Indices, Vector
@@ -17,6 +18,7 @@ from fairx.types import Indices, Vector
 from .places import Page, new_page, place_weights
 
 TINY = 1e-300  # the least number that our logarithm takes
+MANY = 20_000  # arms for which compiling pays
 
 
 def fair_exposure(merit: Merit, means: npt.ArrayLike, weights: Any) -> Vector:
@@ -46,10 +48,25 @@ def fair_exposure(merit: Merit, means: npt.ArrayLike, weights: Any) -> Vector:
     found = rules.array("means", means, (None,))
     arms = rules.count("the number of means", found.size)
     merit_given("merit", merit)
-    page, out = new_page(place_weights(weights, arms), arms), np.empty(arms)
+    page, out = new_page(place_weights(weights, arms), arms, whole=0), np.empty(arms)
     with np.errstate(all="ignore"):
-        share_places(merit, found, page, out)
+        page.logs[:] = [merit.log(mean) for mean in found]
+    fill = ready_to_fill() if arms > MANY else fill_exposures.interpreted
+    fill(page, out)
     return out
+
+
+@entry
+def fill_exposures(page, out):  # type: ignore[no-untyped-def]
+    """Write the fair exposures of the logarithms of merits on a page."""
+    expose(page.logs, page, pool(page.logs, page), out)
+
+
+@functools.cache
+def ready_to_fill() -> Any:
+    """Return `fill_exposures` in its fastest form."""
+    page = new_page(np.ones(1), 1, whole=0)
+    return fill_exposures.ready((), lambda run, _: run(page, np.empty(1)))[0]
 
 
 @kernel

@@ -11,76 +11,109 @@ from fairx.errors import BrokenFile
 from fairx.files import replaced
 
 from .opening import Store
-from .sqlite import SQLite
+from .sqlite import SQLite, only_writer
 
 PAGES = 2000  # at a time: the service writes in between
+LOGS = ("-wal", "-shm")  # beside the file, while it is in use or was cut off
 
 
 def backup(store: Store, path: str | os.PathLike[str]) -> int:
     """Copy a store, as of one moment, to a file that appears when it is whole; return its size."""
     import apsw
 
-    source = SQLite(_file(store), write=False)
+    target = _file(store)
+    if any(_is_same(Path(path), part) for part in parts_of(target)):
+        raise ValueError(
+            f"the backup must be another file than the store and its parts, not {path}"
+        )
     with replaced(path) as file:
-        name = file.name
-        target = apsw.Connection(name)
         try:
-            with source.transaction(), target.backup("main", source.connection, "main") as copy:
-                source.rows(
-                    "SELECT count(*) FROM meta"
-                )  # from here on, this moment is what is read
-                while not copy.done:
-                    copy.step(PAGES)
-            target.execute("PRAGMA journal_mode = DELETE").fetchall()
-        finally:
-            target.close()
-            source.close()
-    check(path)
+            _copy(target, file.name)
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise BrokenFile(f"{target} must be a whole store, but SQLite says: {error}") from error
+        check(file.name, called=target)  # before it takes the place of the last one
     return Path(path).stat().st_size
 
 
 def restore(path: str | os.PathLike[str], store: Store, *, replace: bool = False) -> Path | None:
-    """Put a backup in the place of a store that nobody uses; return where the old one went."""
+    """Put a backup in the place of a store that nobody uses; return where the old one went.
+
+    The old one may be damaged: it is not opened. A log of changes goes with it, for SQLite would
+    play it into the backup.
+    """
     target = _file(store)
     check(path)
+    if any(_is_same(Path(path), part) for part in parts_of(target)):
+        raise ValueError(f"the backup must be another file than the store, not {path}")
     if target.exists() and not replace:
         raise FileExistsError(f"{target} exists: give --replace to move it aside")
-    aside = None
-    if target.exists():
-        aside = target.with_name(f"{target.name}.before-{time.strftime('%Y%m%dT%H%M%S')}")
-        _move_aside(target, aside)
-    with replaced(target) as file, Path(path).open("rb") as source:
-        shutil.copyfileobj(source, file)
+    with only_writer(target):  # refused while the service runs
+        aside = _moved_aside(target)
+        with replaced(target) as file, Path(path).open("rb") as source:
+            shutil.copyfileobj(source, file)
     return aside
 
 
-def check(path: str | os.PathLike[str]) -> None:
-    """Refuse a file that is no store, or a broken one."""
+def check(path: str | os.PathLike[str], called: str | os.PathLike[str] | None = None) -> None:
+    """Refuse a file that is no store, or a broken one; `called` is its name in what is said."""
+    called = called or path
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no backup at {path}")
     database = SQLite(path, write=False)
     try:
         found = [row[0] for row in database.rows("PRAGMA integrity_check(1)")]
         if found != ["ok"]:
-            raise BrokenFile(f"{path} must be a whole store, but SQLite says: {found[0]}")
+            raise BrokenFile(f"{called} must be a whole store, but SQLite says: {found[0]}")
         if not database.rows("SELECT 1 FROM sqlite_master WHERE name = 'decisions'"):
-            raise BrokenFile(f"{path} must be a store of fairx, but has no decisions")
+            raise BrokenFile(f"{called} must be a store of fairx, but has no decisions")
     except BrokenFile:
         raise
     except Exception as error:
-        raise BrokenFile(f"{path} must be a store of fairx: {error}") from error
+        raise BrokenFile(f"{called} must be a store of fairx: {error}") from error
     finally:
         database.close()
 
 
-def _move_aside(target: Path, aside: Path) -> None:
-    """Take a store out of use: what is in its log of changes goes into the file first."""
-    database = SQLite(target, write=True)  # refused while the service runs
-    database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-    database.close()
-    for end in ("-wal", "-shm"):
-        target.with_name(target.name + end).unlink(missing_ok=True)
-    target.rename(aside)
+def parts_of(target: Path) -> list[Path]:
+    """Return the file of a store, and those beside it that belong to it."""
+    return [target.with_name(target.name + end) for end in ("", *LOGS, ".lock", ".secret")]
+
+
+def _copy(target: Path, name: str) -> None:
+    import apsw
+
+    source = SQLite(target, write=False)
+    copied = apsw.Connection(name)
+    try:
+        with source.transaction(), copied.backup("main", source.connection, "main") as copy:
+            source.rows("SELECT count(*) FROM meta")  # from here on, this moment is what is read
+            while not copy.done:
+                copy.step(PAGES)
+        copied.execute("PRAGMA journal_mode = DELETE").fetchall()
+    finally:
+        copied.close()
+        source.close()
+
+
+def _moved_aside(target: Path) -> Path | None:
+    """Take a store out of use as it is, with its log of changes; return its new name."""
+    name = aside = target.with_name(f"{target.name}.before-{time.strftime('%Y%m%dT%H%M%S')}")
+    tries = 1
+    while aside.exists():
+        tries += 1
+        aside = name.with_name(f"{name.name}-{tries}")
+    for end in ("", *LOGS):
+        part = target.with_name(target.name + end)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + end))
+    return aside if aside.exists() else None
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Tell whether two names are of one file, by whatever links."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
 
 
 def _file(store: Store) -> Path:

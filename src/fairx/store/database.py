@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
+
+from .sealing import Ledger
 
 Row = tuple[Any, ...]
 MOST = 256  # rows in one statement: databases bound the number of its values
@@ -15,6 +18,7 @@ class Database(Protocol):
 
     lock: str  # what makes a SELECT lock its rows until the end of the transaction
     claim: str  # the same, but rows that others have locked are left out
+    ledger: Ledger | None  # where what is written is sealed
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return what it yields."""
@@ -28,12 +32,20 @@ class Database(Protocol):
         """Commit what is done inside, durably, or nothing of it."""
         ...
 
+    def check(self) -> None:
+        """Refuse a store that is damaged."""
+        ...
+
+    def probe(self) -> None:
+        """Write something that leaves no trace: what is wrong with writing is raised."""
+        ...
+
     def announce(self, experiment: int) -> None:
         """Tell other processes, when this transaction commits, of a new snapshot."""
         ...
 
-    def news(self) -> bool:
-        """Tell whether another process may have published a snapshot since the last call."""
+    def news(self) -> set[int]:
+        """Return what other processes announced since the last call."""
         ...
 
     def is_lost(self, error: Exception) -> bool:
@@ -89,3 +101,10 @@ def add(database: Database, table: str, rows: Sequence[Sequence[Any]]) -> None:
     """Insert rows into a table, all columns of it."""
     for marks, values in grouped(rows):
         database.rows(f"INSERT INTO {table} VALUES {marks}", values)
+
+
+def write_nothing(database: Database) -> None:
+    """Write a line and take it back, in one transaction: the disk is written all the same."""
+    name = f"probe {secrets.token_hex(8)}"
+    database.rows("INSERT INTO meta VALUES (?, '')", (name,))
+    database.rows("DELETE FROM meta WHERE name = ?", (name,))

@@ -14,11 +14,11 @@ from fairx.compiled import direct, entry
 from fairx.errors import FairxError, UnknownArm
 from fairx.exposure import choose, mix
 from fairx.numerics.streams import normals_of_round, uniform
+from fairx.policies.drawing import Drawing, Drawn, Keys
 from fairx.policies.telling import check_one_place
 from fairx.rules import InvalidValue
 from fairx.types import Indices, Matrix, Vector
 
-from .drawing import Drawing, Drawn
 from .identity import words
 from .settings import LARGEST
 from .snapshots import ACTIVE, REMOVED, Snapshot, candidates_of
@@ -64,13 +64,12 @@ def _ready_to_draw() -> Any:
 class Decider:
     """Decides by one snapshot. Used by one thread."""
 
-    def __init__(self, snapshot: Snapshot, slates: bool = False) -> None:
+    def __init__(self, snapshot: Snapshot, slates: bool = False, *, ready: bool = True) -> None:
         settings = snapshot.experiment.settings
         self.snapshot, self.floor = snapshot, settings.floor
         self.dimension = settings.dimension
         self._numbers = {arm.name: number for number, arm in enumerate(snapshot.arms)}
         self._active = np.array(candidates_of(snapshot.arms, None), np.int64)
-        self._state = state_of(settings, snapshot.sums, len(snapshot.arms))
         self._kernel = cast(Any, settings.policy)
         self._keys = np.zeros(4, np.uint64)
         self._split = self._keys[:2], self._keys[2:]
@@ -78,10 +77,24 @@ class Decider:
         self._solved: dict[bytes, Vector] | None = (
             {} if self._kernel.needs(1, self.dimension)[0] == 0 and not self.dimension else None
         )
-        self._compile()
         self._drawing: Drawing | None = None
+        self.is_ready = False  # whether nothing is left to be compiled but for slates
+        if ready:
+            self.make_ready()
         if slates:
             self.draws_slates()
+
+    def make_ready(self) -> None:
+        """Make ready for decisions, which may take seconds the first time."""
+        snapshot = self.snapshot
+        self._state = state_of(snapshot.experiment.settings, snapshot.sums, len(snapshot.arms))
+        self._compile()
+        self.is_ready = True
+
+    @property
+    def active(self) -> int:
+        """How many arms are on offer where none are named."""
+        return len(self._active)
 
     @property
     def is_drawing(self) -> bool:
@@ -92,13 +105,16 @@ class Decider:
         """Make ready for slates, which may take seconds the first time."""
         if self._drawing is None:
             check_one_place(self._kernel)
+            if not self.is_ready:
+                self.make_ready()
             self._drawing = Drawing(self._kernel, self._state, self.dimension, self.floor)
         return self._drawing
 
     def decide_slate(self, decision: str, candidates: Candidates, weights: Vector) -> Drawn:
         """Return who is shown at places of these weights, as many as there are candidates."""
         self._keys[:] = words(self.snapshot.experiment.seed, decision)
-        return self.draws_slates().draw(self._split, candidates.arms, candidates.contexts, weights)
+        keys = Keys(self._keys[:2], self._keys[2], 0)
+        return self.draws_slates().draw(keys, candidates.arms, candidates.contexts, weights)
 
     def candidates(self, names: Sequence[str] | None, contexts: npt.ArrayLike | None) -> Candidates:
         """Return the arms of these names that are active, or all that are, with their contexts."""

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 
 from .database import Database, listed
 from .errors import Conflict
+from .sealing import sealed
 
 COLUMNS = (
     "id, experiment, time, snapshot, arm, slot, candidates, probabilities, contexts, unit, asked, "
     "place, weight, propensity"
 )
+SEALED = COLUMNS.replace(" contexts,", "") + ", due, erased"
+CONTEXTS = 8  # where they are in a decision
 STORED = f"SELECT {COLUMNS}, erased FROM decisions WHERE id IN ({{}})"
 
 
@@ -52,7 +55,8 @@ def write_decisions(
     rows = [(*decision, due) for decision, due in asked]
     new = database.insert_new("decisions", f"{COLUMNS}, due", rows)
     if new:
-        wait(database, {decision.id: decision.time for decision, _ in asked if decision.id in new})
+        wait(database, list(new))
+        seal(database, [each for each in reversed(asked) if each[0].id in new])
     if len(new) == len(asked):
         return [Recorded(decision, False) for decision, _ in asked]
     stored = {row[0]: row for row in fetched(database, [decision.id for decision, _ in asked])}
@@ -63,21 +67,33 @@ def write_decisions(
     return found
 
 
+def seal(database: Database, written: Sequence[tuple[Decision, float]]) -> None:
+    """Seal decisions; of two of one id, the last."""
+    if database.ledger is None:
+        return
+    lines: dict[int, dict[str, tuple[Any, ...]]] = {}
+    for decision, due in written:
+        lines.setdefault(decision.experiment, {})[decision.id] = sealed_line(decision, due, None)
+    for experiment, by_id in lines.items():
+        sealed(database, "decisions", experiment, by_id.values())
+
+
+def sealed_line(decision: Decision, due: float, erased: float | None) -> tuple[Any, ...]:
+    """Return what is sealed of a decision: not its contexts, of which `asked` is a digest."""
+    return (*decision[:CONTEXTS], *decision[CONTEXTS + 1 :], due, erased)
+
+
 def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Any, ...]]:
     """Return the rows of decisions, each with the time at which it was erased."""
     marks, values = listed(ids)
     return database.rows(STORED.format(marks), values)
 
 
-def wait(database: Database, new: dict[str, float]) -> None:
-    """Have the decisions wait; one whose final reward was here first is mature at once."""
-    marks, ids = listed(list(new))
+def wait(database: Database, new: Sequence[str]) -> None:
+    """Have decisions wait for the end of their windows."""
+    marks, ids = listed(new)
     columns = "sequence, experiment, due"
     database.rows(f"INSERT INTO waiting SELECT {columns} FROM decisions WHERE id IN ({marks})", ids)
-    sql = f"SELECT decision FROM rewards WHERE final = 1 AND late = 0 AND decision IN ({marks})"
-    for (decision,) in database.rows(sql, ids):
-        sql = "UPDATE waiting SET due = ? WHERE sequence = (SELECT sequence FROM decisions WHERE id = ?)"
-        database.rows(sql, (new[decision], decision))
 
 
 def _same(asked: Decision, row: tuple[Any, ...], repeated: bool) -> Recorded | Exception:

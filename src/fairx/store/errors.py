@@ -21,5 +21,9 @@ class Forged(FairxError):
     """A decision id that we did not sign."""
 
 
+class Overloaded(FairxError):
+    """More is asked for than can be done soon: nothing of this was."""
+
+
 class Unavailable(FairxError):
     """The database cannot be reached; whether the last change is on record is not known."""

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .database import Database, add
+from .decisions import SEALED
 from .errors import Conflict, NotFound
-from .settings import Settings, check_floor, dumped
+from .sealing import ALL, sealed
+from .settings import Settings, check_floor, dumped, written
 from .snapshots import (
     ACTIVE,
     PAUSED,
@@ -17,8 +19,10 @@ from .snapshots import (
     Arm,
     ServedExperiment,
     Snapshot,
+    arms_at,
     experiments,
     newest,
+    newest_named,
     publish,
 )
 from .statistics import empty, widened
@@ -36,13 +40,16 @@ class Changes(NamedTuple):
 def create(
     database: Database, name: str, arms: Sequence[str], settings: Settings, time: float, actor: str
 ) -> Snapshot:
-    """Create an experiment; return its first snapshot."""
+    """Create an experiment; return its first snapshot, or the newest where it was created before."""
     check_floor(settings.floor, len(arms))
-    if _named(database, name):
-        raise Conflict(f"name must be new, but experiment {name!r} exists", "name")
+    there = newest_named(database, name)
+    if there is not None:
+        return _same(database, there, arms, settings)
     seed = secrets.token_bytes(16)
     insert = "INSERT INTO experiments (name, settings, status, created) VALUES (?, ?, 'running', ?) RETURNING id"
-    ((number,),) = database.rows(insert, (name, dumped(settings, seed.hex()), time))
+    text = dumped(settings, seed.hex())
+    ((number,),) = database.rows(insert, (name, text, time))
+    sealed(database, "experiments", ALL, [(number, name, text, "running", time)])
     experiment = ServedExperiment(number, name, "running", time, settings, seed)
     sums = empty(settings, len(arms))
     database.rows("INSERT INTO statistics VALUES (?, 0, 0, ?)", (number, sums.tobytes()))
@@ -83,7 +90,11 @@ def set_status(
 ) -> None:
     """Pause, resume or delete an experiment. A deleted one keeps its log; its name is free."""
     _locked(database, experiment)
+    sql = "SELECT id, name, settings, status, created FROM experiments WHERE id = ?"
+    ((*about, before, created),) = database.rows(sql, (experiment.id,))
     database.rows("UPDATE experiments SET status = ? WHERE id = ?", (status, experiment.id))
+    sealed(database, "experiments", ALL, [(*about, before, created)], -1)
+    sealed(database, "experiments", ALL, [(*about, status, created)])
     database.announce(experiment.id)
     note(database, time, actor, status, experiment.name, {})
 
@@ -93,9 +104,13 @@ def erase(
 ) -> int:
     """Forget a unit and its contexts. What was learned from them stays, as sums over many."""
     _locked(database, experiment)
-    where = "experiment = ? AND unit = ?"
-    update = f"UPDATE decisions SET unit = NULL, contexts = NULL, asked = ?, erased = ? WHERE {where} RETURNING place"
-    rows = database.rows(update, (b"", time, experiment.id, unit))
+    where, line = "experiment = ? AND unit = ?", SEALED
+    select = f"SELECT {line} FROM decisions WHERE {where}"
+    sealed(database, "decisions", experiment.id, database.rows(select, (experiment.id, unit)), -1)
+    update = f"UPDATE decisions SET unit = NULL, contexts = NULL, asked = ?, erased = ? WHERE {where} RETURNING place, {line}"
+    found = database.rows(update, (b"", time, experiment.id, unit))
+    sealed(database, "decisions", experiment.id, [row[1:] for row in found])
+    rows = [row[:1] for row in found]
     count = sum(place in (None, 1) for (place,) in rows)  # a slate is one decision
     now = newest(database, experiment)
     # The log alone can no longer rebuild these sums: keep them, for `fairx verify`.
@@ -111,12 +126,18 @@ def note(
 ) -> None:
     """Add to the record of administrative actions."""
     sql = "INSERT INTO actions (time, actor, action, experiment, detail) VALUES (?, ?, ?, ?, ?)"
-    database.rows(sql, (time, actor, action, experiment, json.dumps(detail)))
+    row = (time, actor, action, experiment, json.dumps(detail))
+    database.rows(sql, row)
+    sealed(database, "actions", ALL, [row])
 
 
-def _named(database: Database, name: str) -> list[tuple[Any, ...]]:
-    sql = "SELECT id FROM experiments WHERE name = ? AND status <> 'deleted'"
-    return database.rows(sql, (name,))
+def _same(database: Database, there: Snapshot, arms: Sequence[str], settings: Settings) -> Snapshot:
+    """Return what is there, if it was created by the same request: the answer to that got lost."""
+    experiment = there.experiment
+    first = [arm.name for arm in arms_at(database, experiment.id, 1)]
+    if first != list(arms) or written(experiment.settings) != written(settings):
+        raise Conflict(f"name must be new, but experiment {experiment.name!r} exists", "name")
+    return there
 
 
 def _locked(database: Database, experiment: ServedExperiment) -> ServedExperiment:
@@ -149,3 +170,4 @@ def _write_arms(database: Database, snapshot: Snapshot, arms: dict[int, Arm]) ->
     key, version = snapshot.experiment.id, snapshot.version
     rows = [(key, version, number, arm.name, arm.status) for number, arm in arms.items()]
     add(database, "arms", rows)
+    sealed(database, "arms", key, rows)

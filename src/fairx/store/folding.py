@@ -13,6 +13,7 @@ from fairx.types import Matrix
 
 from . import crash_points
 from .database import Database, add, listed
+from .sealing import sealed
 from .snapshots import ServedExperiment, Snapshot, newest, publish
 from .statistics import learn
 from .told import tell_and_learn
@@ -128,5 +129,6 @@ def _write(
         for i, (each, (reward, count)) in enumerate(zip(mature, rewards, strict=True), 1)
     ]
     add(database, "matured", rows)
+    sealed(database, "matured", before.experiment.id, rows)
     marks, values = listed([each.sequence for each in mature])
     database.rows(f"DELETE FROM waiting WHERE sequence IN ({marks})", values)

@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ import pyarrow.parquet as pq
 from fairx.files import replaced
 
 from . import crash_points
+from .anchors import anchor
 from .audited import audited
-from .database import Database
+from .database import Database, Row, listed
 from .identity import LETTERS
 from .log_tables import Pools, schema, table
 from .snapshots import ServedExperiment
+from .whole_slates import CHUNK, WholeSlates
 
-CHUNK = 5_000  # decisions in memory at once
 # Of a slate, the row of the first place has the exposures.
 PROBABILITIES = f"""
 CASE WHEN d.place > 1
@@ -47,8 +49,11 @@ SELECT m.number, {COLUMNS},
   (SELECT max(r.time) FROM rewards r WHERE r.decision = d.id AND r.late = 0), NULL, {SHOWN}, {PLACED},
   CASE WHEN {{audited}} THEN 1 ELSE 0 END
 FROM matured m JOIN decisions d ON d.sequence = m.sequence
-WHERE m.experiment = ? AND m.number > ? ORDER BY m.number LIMIT ?
+WHERE m.experiment = ? AND {{which}}
 """
+NEXT = "m.number > ? ORDER BY m.number LIMIT ?"
+NAMED = "m.number IN ({marks}) ORDER BY m.number"
+AT_ONCE = 1024  # numbers in one statement
 
 
 def export(database: Database, experiment: ServedExperiment, path: str | os.PathLike[str]) -> int:
@@ -56,15 +61,17 @@ def export(database: Database, experiment: ServedExperiment, path: str | os.Path
     sql = "SELECT 1 FROM decisions WHERE experiment = ? AND place IS NOT NULL LIMIT 1"
     places = bool(database.rows(sql, (experiment.id,)))
     with replaced(path) as file:
-        rows, _ = _write(file, Pools(database, experiment, {}, {}), ALL, 0, places=places)
-    return rows
+        batches, kept = _in_turn(database, ALL, experiment.id, 0), anchor(database, experiment.id)
+        pools = Pools(database, experiment, {}, {})
+        return _write(file, pools, batches, places=places, metadata=kept)
 
 
 class Spool:
     """The decisions of an experiment that are mature, as Parquet files that an audit reads.
 
-    What is mature never changes, so that each decision is read from the store once. Files are
-    merged as they come: there are few, and each is at least twice as large as the next.
+    What is mature never changes, so that each decision is read from the store once; slates, when all
+    of their places are. Files are merged as they come: there are few, and each is at least twice as
+    large as the next.
     """
 
     def __init__(self, experiment: ServedExperiment) -> None:
@@ -72,6 +79,7 @@ class Spool:
         self._folder = Path(tempfile.mkdtemp(prefix="fairx-audit-"))
         self.close = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._last = self._made = 0
+        self._slates = WholeSlates()
         self._parts: list[tuple[int, Path]] = []
         self.places = False  # whether there are slates: then all files have their columns
 
@@ -87,7 +95,7 @@ class Spool:
         return self._folder if self._parts else None
 
     def _begin_again(self) -> None:
-        self._last, self._parts = 0, []
+        self._last, self._parts, self._slates = 0, [], WholeSlates()
         for path in self._folder.iterdir():
             path.unlink()
 
@@ -99,13 +107,28 @@ class Spool:
         path = self._new_path()
         with path.open("wb") as file:
             pools = Pools(database, self._experiment, {}, {})
-            sql = MATURE.format(audited=audited(self._experiment.settings))
-            rows, self._last = _write(file, pools, sql, self._last, places=self.places)
+            batches = self._whole(database) if self.places else self._mature(database)
+            rows = _write(file, pools, batches, places=self.places)
         self._parts.append((rows, path))
         while len(self._parts) > 1 and self._parts[-2][0] < 2 * self._parts[-1][0]:
             self._merge()
         if not self._parts[-1][0]:
             self._parts.pop()[1].unlink()
+
+    def _mature(self, database: Database) -> Iterator[list[Row]]:
+        """Yield what has become mature, and counts."""
+        sql = MATURE.format(audited=audited(self._experiment.settings), which=NEXT)
+        for read in _in_turn(database, sql, self._experiment.id, self._last):
+            self._last = read[-1][0]
+            yield [row for row in read if row[-1]]
+
+    def _whole(self, database: Database) -> Iterator[list[Row]]:
+        """Yield the slates that have become whole."""
+        for numbers in self._slates.batches(database, self._experiment):
+            for start in range(0, len(numbers), AT_ONCE):
+                marks, values = listed(numbers[start : start + AT_ONCE])
+                sql = MATURE.format(audited="1 = 1", which=NAMED.format(marks=marks))
+                yield database.rows(sql, (self._experiment.id, *values))
 
     def _merge(self) -> None:
         """Make one file of the last two."""
@@ -123,18 +146,27 @@ class Spool:
         return self._folder / f"{self._made}.parquet"
 
 
-def _write(file: Any, pools: Pools, sql: str, last: int, *, places: bool) -> tuple[int, int]:
-    """Write the rows after `last` that count; return how many they are, and the last one read.
+def _in_turn(database: Database, sql: str, experiment: int, last: int) -> Iterator[list[Row]]:
+    """Yield the rows after `last`, some at a time."""
+    while read := database.rows(sql, (experiment, last, CHUNK)):
+        last = read[-1][0]
+        yield read
 
-    `places` adds the columns of slates.
-    """
-    count = 0
-    with pq.ParquetWriter(file, schema(places=places), compression="zstd") as writer:
-        while read := pools.database.rows(sql, (pools.experiment.id, last, CHUNK)):
-            last = read[-1][0]
-            rows = [row for row in read if row[-1]]
+
+def _write(
+    file: Any,
+    pools: Pools,
+    batches: Iterable[list[Row]],
+    *,
+    places: bool,
+    metadata: dict[bytes, bytes] | None = None,
+) -> int:
+    """Write rows; return how many they are. `places` adds the columns of slates."""
+    count, columns = 0, schema(places=places).with_metadata(metadata)
+    with pq.ParquetWriter(file, columns, compression="zstd") as writer:
+        for rows in batches:
             if rows:
-                writer.write_table(table(rows, pools, places=places))
+                writer.write_table(table(rows, pools, places=places).cast(columns))
             crash_points.reach("mid_export")
             count += len(rows)
-    return count, last
+    return count

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .database import Row, grouped
+from .database import Row, grouped, write_nothing
+from .deadlines import Deadline
+from .sealing import Ledger, entered
 from .tables import set_up, stand_in
 
 TYPES = {
@@ -18,12 +21,26 @@ TYPES = {
 }
 # Durable whatever the server's default is; a process that hangs lets go of its locks; and all that
 # the writer asks for has an index, which plans made while the tables are empty would not use.
-SETTINGS = (
+WRITING = (
     "enable_seqscan = off",
     "synchronous_commit = on",
-    "statement_timeout = '30s'",
+    "statement_timeout = '6s'",
+    "lock_timeout = '4s'",
     "idle_in_transaction_session_timeout = '10s'",
 )
+READING = (
+    "statement_timeout = '30s'",
+    "default_transaction_read_only = on",
+    "default_transaction_isolation = 'repeatable read'",
+)
+ANSWERED_IN = {True: 8.0, False: 35.0}  # seconds, to who writes and who reads; else it is cut off
+# A network that swallows everything is noticed within these; an address may say otherwise.
+NETWORK = {
+    "connect_timeout": 5, "keepalives": 1, "keepalives_idle": 3, "keepalives_interval": 2,
+    "keepalives_count": 2, "tcp_user_timeout": 7000,
+}  # fmt: skip
+IDLE = 0  # of libpq's states of a transaction
+CLOCKS_APART = 10.0  # seconds
 CHANNEL = "fairx_snapshots"
 CREATING = 7_236_415_108  # any number: the advisory lock of whoever creates the tables
 
@@ -32,28 +49,47 @@ class PostgreSQL:
     """A connection. Rows are locked where SQLite has one writer."""
 
     lock, claim = " FOR UPDATE", " FOR UPDATE SKIP LOCKED"
+    ledger: Ledger | None = None
 
     def __init__(self, address: str, *, write: bool) -> None:
         import psycopg
 
-        self.connection = psycopg.connect(address, autocommit=True, connect_timeout=5)
+        self.connection = psycopg.connect(_completed(address, write), autocommit=True)
+        self._deadline = Deadline(self.connection, ANSWERED_IN[write])
         self._cursor = self.connection.cursor()
-        if not write:
-            if self.rows("SELECT to_regclass('meta')") != [(None,)]:
-                stand_in(self, TYPES, main="")
-            self.rows("SET default_transaction_read_only = on")
-            self.rows("SET default_transaction_isolation = 'repeatable read'")
-            return
-        for setting in SETTINGS:
+        try:
+            self._prepare(write)
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self, write: bool) -> None:
+        if not write and self.rows("SELECT to_regclass('meta')") != [(None,)]:
+            stand_in(self, TYPES, main="")
+        for setting in WRITING if write else READING:
             self.rows(f"SET {setting}")
+        if not write:
+            return
         with self.transaction():
             self.rows(f"SELECT pg_advisory_xact_lock({CREATING})")
             set_up(self, TYPES)
+        self._check_clock()
         self.rows(f"LISTEN {CHANNEL}")
+
+    def _check_clock(self) -> None:
+        """Refuse to write by a clock that would end the windows of other processes' decisions."""
+        ((there,),) = self.rows("SELECT extract(epoch FROM clock_timestamp())::float8")
+        apart = time.time() - there
+        if abs(apart) > CLOCKS_APART:
+            raise ValueError(
+                f"this machine's clock must be within {CLOCKS_APART:g} s of the database's, but is "
+                f"{abs(apart):,.0f} s {'ahead' if apart > 0 else 'behind'}: set it, by NTP for one"
+            )
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return what it yields."""
-        self._cursor.execute(_translated(sql), values)
+        with self._deadline.kept():
+            self._cursor.execute(_translated(sql), values)
         return self._cursor.fetchall() if self._cursor.description else []
 
     def insert_new(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> set[str]:
@@ -68,20 +104,45 @@ class PostgreSQL:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit what is done inside, or nothing of it."""
-        with self.connection.transaction():
-            yield
+        inside = self.connection.info.transaction_status != IDLE
+        transaction = self.connection.transaction()
+        with self._deadline.kept():
+            transaction.__enter__()
+        try:
+            with entered(self, inside):
+                yield
+        except BaseException as error:
+            with self._deadline.kept():
+                transaction.__exit__(type(error), error, error.__traceback__)
+            raise
+        with self._deadline.kept():
+            transaction.__exit__(None, None, None)
+        if not inside and self.ledger is not None:
+            self.ledger.committed()
+
+    def check(self) -> None:
+        """Leave it to the server, which has checksums of its own."""
 
     def announce(self, experiment: int) -> None:
         """Tell the other processes, when this transaction commits."""
         self.rows(f"NOTIFY {CHANNEL}, '{experiment}'")
 
-    def news(self) -> bool:
-        """Tell whether a process has announced a snapshot since the last call."""
-        return bool(list(self.connection.notifies(timeout=0)))
+    def news(self) -> set[int]:
+        """Return the experiments that were announced since the last call, 0 for tokens."""
+        return {int(each.payload) for each in self.connection.notifies(timeout=0)}
+
+    def probe(self) -> None:
+        """Write something that leaves no trace, if nobody locks the tables."""
+        self.rows("LOCK TABLE decisions, waiting, rewards IN ROW EXCLUSIVE MODE")
+        write_nothing(self)
 
     def is_lost(self, error: Exception) -> bool:
-        """Tell whether the server is gone or has closed the connection."""
-        return self.connection.broken or self.connection.closed
+        """Tell whether the server is gone, only reads, is full, or answers nothing in time."""
+        from psycopg import OperationalError, errors
+
+        away = isinstance(error, (OperationalError, errors.ReadOnlySqlTransaction))
+        closed = self.connection.broken or self.connection.closed
+        return closed or (away and not self.is_transient(error))
 
     def is_transient(self, error: Exception) -> bool:
         """Tell whether another process was in the way: trying again is right."""
@@ -94,6 +155,14 @@ class PostgreSQL:
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
+
+
+def _completed(address: str, write: bool) -> str:
+    """Return an address with what it leaves open: writers go to a server that can be written."""
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    settings = NETWORK | ({"target_session_attrs": "read-write"} if write else {})
+    return make_conninfo(address, **(settings | conninfo_to_dict(address)))
 
 
 @functools.cache

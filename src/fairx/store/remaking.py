@@ -30,6 +30,7 @@ class Verified(NamedTuple):
     matured: int = 0
     erased: int = 0  # decisions that cannot be made again, for contexts were erased
     problems: tuple[str, ...] = ()
+    sealed: bool = False  # whether lines that are gone would be missed
 
 
 class Remaking:

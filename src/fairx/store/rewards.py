@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from fairx.rules import InvalidValue
 from .database import Database, add, listed
 from .errors import Conflict
 from .events import Batch, Place, Reward, Shown
+from .sealing import sealed
 from .snapshots import ServedExperiment
 
 Given = dict[str, tuple[Any, ...]]  # a decision's rewards by their id: value, late, time, final
@@ -49,17 +49,15 @@ class _Known:
             self.given.setdefault(decision, {})[id_] = tuple(rest)
         self.stored = {(decision, each) for decision, known in self.given.items() for each in known}
         self.new: dict[tuple[str, str], tuple[Any, ...]] = {}
-        self.final: list[tuple[float, int]] = []
 
     def judge(self, batch: Batch) -> list[str]:
         """Say what becomes of each reward of a request; take in all of it or nothing."""
         given: dict[str, Given] = {}
-        due: dict[int, float] = {}
         statuses, new = [], {}
         for reward in batch.rewards:
             self.check_place(reward)
             known = given.setdefault(reward.row, dict(self.given.get(reward.row, {})))
-            status = self.status(reward.row, due, batch.time)
+            status = self.status(reward.row, batch.time, known)
             first = known.get(reward.id)
             if first is not None:
                 _check_same(reward, first)
@@ -69,32 +67,25 @@ class _Known:
             late, time = (int(status == LATE), batch.time) if first is None else first[1:3]
             known[reward.id] = (reward.value, late, time, int(reward.final))
             _check_sum(batch.experiment, reward, known)
-            if reward.final and status == ACCEPTED:
-                due[self.sequences[reward.row]] = batch.time
             row = (batch.experiment.id, reward.value, int(reward.final), late, time)
             new[reward.row, reward.id] = row
             statuses.append(status)
         self.given |= given
-        self.due |= due
         self.new |= new
-        self.final += [(time, sequence) for sequence, time in due.items()]
         return statuses
 
     def write(self) -> None:
         """Write what was taken in."""
         for key in self.stored & self.new.keys():
             self.database.rows("UPDATE rewards SET final = 1 WHERE decision = ? AND id = ?", key)
+            experiment, value, _, late, time = self.new[key]
+            before = (*key, experiment, value, 0, late, time)
+            sealed(self.database, "rewards", experiment, [before], -1)
+        for key, row in self.new.items():
+            sealed(self.database, "rewards", row[0], [(*key, *row)])
         # In one order for all processes: two of them cannot wait for each other.
         rows = [(*key, *row) for key, row in sorted(self.new.items()) if key not in self.stored]
         add(self.database, "rewards", rows)
-        by_time: dict[float, list[int]] = defaultdict(list)
-        for time, sequence in self.final:
-            by_time[time].append(sequence)
-        for time, sequences in by_time.items():
-            marks, values = listed(sequences)
-            self.database.rows(
-                f"UPDATE waiting SET due = ? WHERE sequence IN ({marks})", [time, *values]
-            )
 
     def check_place(self, event: Reward | Shown) -> None:
         """Refuse an event whose place is not one of its decision, where that is on record."""
@@ -108,13 +99,18 @@ class _Known:
         if event.row not in self.places:
             raise InvalidValue("place", f"be one of {event.decision}'s, not {event.place}")
 
-    def status(self, row: str, due: dict[int, float], now: float) -> str:
-        """Return what becomes of an event of a decision, or a place, that comes now."""
+    def status(self, row: str, now: float, given: Given) -> str:
+        """Return what becomes of an event of a decision, or a place, that comes now.
+
+        A final reward closes a decision to others, but leaves it waiting: it is learned when its
+        window ends, as all are. Were it learned at once, arms with fast rewards would be learned
+        by their rewards, and slow ones by their silence.
+        """
         sequence = self.sequences.get(row)
         if sequence is None:
             return PARKED
-        end = due.get(sequence, self.due.get(sequence, -math.inf))
-        return ACCEPTED if now < end else LATE
+        closed = any(final and not late for _, late, _, final in given.values())
+        return ACCEPTED if now < self.due.get(sequence, -math.inf) and not closed else LATE
 
 
 def note_shown(
@@ -124,9 +120,10 @@ def note_shown(
     known = _Known(database, events)
     for event in events:
         known.check_place(event)
-    fresh = {row: known.status(row, {}, time) for row in sorted({event.row for event in events})}
+    fresh = {row: known.status(row, time, {}) for row in sorted({event.row for event in events})}
     rows = [(each, experiment.id, int(fresh[each] == LATE), time) for each in fresh]
     new = database.insert_new("shown", "decision, experiment, late, time", rows)
+    sealed(database, "shown", experiment.id, [row for row in rows if row[0] in new])
     statuses = []
     for event in events:
         statuses.append(fresh[event.row] if event.row in new else DUPLICATE)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fairx.policies.drawing import Drawn
 from fairx.types import Vector
 
 from .database import Database, grouped
 from .deciding import Candidates
-from .decisions import COLUMNS, Decision, fetched, wait
-from .drawing import Drawn
+from .decisions import COLUMNS, Decision, fetched, seal, wait
 from .errors import Conflict
 from .identity import place_id
 
@@ -116,9 +116,10 @@ def _repeated(database: Database, slate: AskedSlate) -> RecordedSlate | Exceptio
 
 def _write_others(database: Database, slates: Sequence[AskedSlate]) -> None:
     """Write the places after the first, and have all places wait."""
+    seal(database, [(row, slate.due) for slate in slates for row in slate.rows])
     rows = [(*row, slate.due) for slate in slates for row in slate.rows[1:]]
     for marks, values in grouped(rows):
         database.rows(f"INSERT INTO decisions ({COLUMNS}, due) VALUES {marks}", values)
-    times = [(row.id, row.time) for slate in slates for row in slate.rows]
-    for start in range(0, len(times), AT_ONCE):
-        wait(database, dict(times[start : start + AT_ONCE]))
+    ids = [row.id for slate in slates for row in slate.rows]
+    for start in range(0, len(ids), AT_ONCE):
+        wait(database, ids[start : start + AT_ONCE])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,10 @@ import numpy as np
 from fairx.types import Vector
 
 from .database import Database
+from .sealing import sealed
 from .settings import Settings, checked
 
+THERE = "status <> 'deleted'"
 ACTIVE, PAUSED, REMOVED = "active", "paused", "removed"
 
 
@@ -53,10 +55,12 @@ class Snapshot(NamedTuple):
         ).hexdigest()
 
 
-def experiments(database: Database, where: str = "status <> 'deleted'") -> list[ServedExperiment]:
+def experiments(
+    database: Database, where: str = THERE, values: Sequence[Any] = ()
+) -> list[ServedExperiment]:
     """Return the experiments that are there."""
     sql = f"SELECT id, name, status, created, settings FROM experiments WHERE {where} ORDER BY id"
-    return [_experiment(row) for row in database.rows(sql)]
+    return [_experiment(row) for row in database.rows(sql, values)]
 
 
 def newest(database: Database, experiment: ServedExperiment) -> Snapshot:
@@ -70,9 +74,16 @@ def newest(database: Database, experiment: ServedExperiment) -> Snapshot:
     return Snapshot(experiment, version, watermark, time, arms, np.frombuffer(body).copy())
 
 
-def newest_of_all(database: Database) -> list[Snapshot]:
-    """Return the newest snapshot of each experiment that is there."""
-    return [newest(database, experiment) for experiment in experiments(database)]
+def newest_of_all(database: Database, only: Collection[int] | None = None) -> list[Snapshot]:
+    """Return the newest snapshot of each experiment that is there, or of `only` these."""
+    these = "" if only is None else f" AND id IN ({', '.join(map(str, sorted(only)))})"
+    return [newest(database, each) for each in experiments(database, THERE + these)]
+
+
+def newest_named(database: Database, name: str) -> Snapshot | None:
+    """Return the newest snapshot of the experiment of a name, if there is one."""
+    found = experiments(database, THERE + " AND name = ?", (name,))
+    return newest(database, found[0]) if found else None
 
 
 def arms_at(database: Database, experiment: int, version: int) -> tuple[Arm, ...]:
@@ -108,10 +119,9 @@ def publish(database: Database, snapshot: Snapshot) -> None:
         "UPDATE statistics SET version = ?, watermark = ?, body = ? WHERE experiment = ?",
         (snapshot.version, snapshot.watermark, body, key),
     )
-    database.rows(
-        "INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)",
-        (key, snapshot.version, snapshot.watermark, snapshot.digest(), snapshot.time),
-    )
+    row = (key, snapshot.version, snapshot.watermark, snapshot.digest(), snapshot.time)
+    database.rows("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", row)
+    sealed(database, "snapshots", key, [row])
     database.announce(key)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,8 @@ from typing import IO, Any
 from fairx.errors import BrokenFile
 from fairx.files import hold
 
-from .database import Row, grouped, listed
+from .database import Row, grouped, listed, write_nothing
+from .sealing import Ledger, entered
 from .tables import set_up, stand_in
 
 TYPES = {"serial": "INTEGER PRIMARY KEY", "whole": "INTEGER", "real": "REAL", "bytes": "BLOB"}
@@ -23,6 +25,7 @@ class SQLite:
     """A connection. Writers hold a lock on PATH.lock, so that there is only one."""
 
     lock = claim = ""  # there is one writer: nobody to lock out
+    ledger: Ledger | None = None
 
     def __init__(
         self, path: str | os.PathLike[str], *, write: bool, vfs: str | None = None
@@ -31,7 +34,7 @@ class SQLite:
 
         check_version(apsw.sqlite_lib_version())
         self.path = Path(path)
-        self._locked = _only_writer(self.path) if write else None
+        self._locked = only_writer(self.path) if write else None
         self.connection: Any = None
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         flags = flags if write else apsw.SQLITE_OPEN_READONLY
@@ -47,7 +50,7 @@ class SQLite:
             raise
 
     def _prepare(self, write: bool) -> None:
-        self.connection.set_busy_timeout(5000)
+        self.connection.set_busy_timeout(2000)
         if not write:
             if self.rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
                 stand_in(self, TYPES, main="main.")
@@ -84,32 +87,57 @@ class SQLite:
     def transaction(self) -> Iterator[None]:
         """Commit what is done inside, synced to the disk, or nothing of it; a savepoint inside one."""
         begin = "BEGIN IMMEDIATE" if self._locked else "BEGIN"
+        inside = self.connection.in_transaction
         begin, commit, undo = (
             ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part")
-            if self.connection.in_transaction
+            if inside
             else (begin, "COMMIT", "ROLLBACK")
         )
         self.connection.execute(begin)
         try:
-            yield
+            with entered(self, inside):
+                yield
             self.connection.execute(commit)
         except BaseException:
             if self.connection.in_transaction:
                 self.connection.execute(undo)
             raise
+        if not inside and self.ledger is not None:
+            self.ledger.committed()
+
+    def check(self) -> None:
+        """Refuse a file that is damaged; it is read whole, at the speed of the disk."""
+        import apsw
+
+        try:
+            found = str(self.rows("PRAGMA quick_check(1)")[0][0])
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            found = str(error)
+        if found != "ok":
+            raise BrokenFile(f"{self.path} is damaged, SQLite says: {found}: restore a backup")
+
+    def probe(self) -> None:
+        """Write something that leaves no trace."""
+        write_nothing(self)
 
     def announce(self, experiment: int) -> None:
         """Nobody else is there."""
 
-    def news(self) -> bool:
+    def news(self) -> set[int]:
         """Nobody else is there."""
-        return False
+        return set()
 
     def is_lost(self, error: Exception) -> bool:
-        """Tell whether the file cannot be written: a full disk, a torn cable."""
+        """Tell whether the file cannot be written: a full disk, a torn cable, another's lock."""
         import apsw
 
-        return isinstance(error, (apsw.FullError, apsw.IOError, apsw.CantOpenError))
+        return isinstance(
+            error,
+            (
+                apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError,
+                apsw.BusyError, apsw.LockedError, apsw.CorruptError, apsw.NotADBError,
+            ),
+        )  # fmt: skip
 
     def is_transient(self, error: Exception) -> bool:
         """Nobody else is there to be in the way."""
@@ -143,8 +171,9 @@ def check_version(version: str) -> None:
     )
 
 
-def _only_writer(path: Path) -> IO[str]:
+def only_writer(path: Path) -> IO[str]:
     """Hold the lock that one process can hold; the system lets go of it when the process ends."""
+    path = path.resolve()  # by whatever link it is called
     file = path.with_name(path.name + ".lock").open("a+", encoding="utf-8")
     try:
         hold(file)
@@ -156,7 +185,7 @@ def _only_writer(path: Path) -> IO[str]:
             f"{path} is in use by process {holder}: SQLite serves one process; use "
             "--store postgresql://... for several"
         ) from None
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
+    with contextlib.suppress(OSError):  # a full disk: the lock holds all the same
+        os.truncate(file.fileno(), 0)
+        os.write(file.fileno(), str(os.getpid()).encode())
     return file

@@ -1,6 +1,6 @@
 """The tables, the same in SQLite and in PostgreSQL. Rows of the log are added, never changed.
 
-`decisions`, `shown`, `rewards`, `arms` and `matured` are the event log; `statistics` is its fold, and
+`decisions`, `shown`, `rewards`, `arms` and `matured` are the event log, `seals` has sums over it; `statistics` is its fold, and
 `snapshots` says what the fold was at each version. `waiting` holds the decisions that are not
 mature; a row of it is also what a reward and the fold lock, so that neither misses the other.
 
@@ -19,7 +19,7 @@ from fairx.errors import BrokenFile
 
 from .database import Database
 
-VERSION = "2"
+VERSION = "3"
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -76,6 +76,10 @@ CREATE TABLE IF NOT EXISTS tokens (
 CREATE TABLE IF NOT EXISTS actions (
   id {serial}, time {real} NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
   experiment TEXT, detail TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS seals (
+  experiment {whole} NOT NULL, kind TEXT NOT NULL, writer TEXT NOT NULL, lines {whole} NOT NULL,
+  nonce {bytes} NOT NULL, value {bytes} NOT NULL, PRIMARY KEY (experiment, kind, writer)
 )
 """
 
@@ -86,7 +90,11 @@ UPGRADES = {
         "ALTER TABLE decisions ADD COLUMN place {whole}",
         "ALTER TABLE decisions ADD COLUMN weight {real}",
         "ALTER TABLE decisions ADD COLUMN propensity {real}",
-    )
+    ),
+    # A final reward no longer matures its decision. The table of seals is there by now.
+    "2": (
+        "UPDATE waiting SET due = (SELECT d.due FROM decisions d WHERE d.sequence = waiting.sequence)",
+    ),
 }
 STAND_INS = {
     "1": "CREATE TEMP VIEW decisions AS SELECT *, CAST(NULL AS {whole}) AS place, "
@@ -103,8 +111,9 @@ def set_up(database: Database, types: dict[str, str]) -> None:
     database.rows(insert, (VERSION,))
     ((found,),) = database.rows(VERSION_OF)
     if found in UPGRADES:
-        for statement in UPGRADES[found]:
-            database.rows(statement.format(**types))
+        for version in range(int(found), int(VERSION)):
+            for statement in UPGRADES[str(version)]:
+                database.rows(statement.format(**types))
         database.rows("UPDATE meta SET value = ? WHERE name = 'version'", (VERSION,))
     elif found != VERSION:
         raise BrokenFile(

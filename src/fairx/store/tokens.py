@@ -19,11 +19,12 @@ class Token(NamedTuple):
     created: float
 
 
-def valid_tokens(database: Database) -> list[Token]:
-    """Return the tokens that are not revoked, the oldest first."""
+def valid_tokens(database: Database, number: str | None = None) -> list[Token]:
+    """Return the tokens that are not revoked, the oldest first; or the one of this id."""
     columns = ", ".join(Token._fields)
-    sql = f"SELECT {columns} FROM tokens WHERE revoked IS NULL ORDER BY created"
-    return [Token(*row) for row in database.rows(sql)]
+    one = "" if number is None else " AND id = ?"
+    sql = f"SELECT {columns} FROM tokens WHERE revoked IS NULL{one} ORDER BY created"
+    return [Token(*row) for row in database.rows(sql, () if number is None else (number,))]
 
 
 def has_tokens(database: Database) -> bool:

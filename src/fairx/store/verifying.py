@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 from .database import Database
 from .remaking import Remaking, Verified
+from .seals import broken_seals, is_sealed
 from .snapshots import experiments
+
+# A service has written to it, of a version that seals.
+LOST_SEALS = """
+SELECT 1 FROM meta s JOIN meta v ON v.name = 'version' AND CAST(v.value AS INTEGER) >= 3
+WHERE s.name = 'secret'
+"""
 
 
 def verify(
@@ -15,6 +22,10 @@ def verify(
     progress: Callable[[int], None] = lambda count: None,
 ) -> Verified:
     """Make everything in the log again; with the secret, check the signatures of decisions too."""
+    sealed = is_sealed(database)
+    broken = broken_seals(database, secret) if sealed and secret is not None else []
+    if not sealed and database.rows(LOST_SEALS):
+        broken = ["the store: its seals are gone, by which it is known what is missing"]
     found = [
         _verified(Remaking(database, experiment, secret, progress))
         for experiment in experiments(database, "1 = 1")
@@ -25,7 +36,8 @@ def verify(
         sum(each.decisions for each in found),
         sum(each.matured for each in found),
         sum(each.erased for each in found),
-        tuple(problem for each in found for problem in each.problems),
+        (*broken, *(problem for each in found for problem in each.problems)),
+        sealed and secret is not None,
     )
 
 

@@ -57,12 +57,17 @@ class Writer:
     tell
         Is handed the outcomes of one transaction, (done, outcome) each, after its commit. An
         outcome is an answer or an exception.
+    is_awaited
+        Tells of a `done` whether somebody still waits for it; else the job is left out.
     """
 
     def __init__(
-        self, connect: Callable[[], Database], tell: Callable[[list[tuple[Any, Any]]], None]
+        self,
+        connect: Callable[[], Database],
+        tell: Callable[[list[tuple[Any, Any]]], None],
+        is_awaited: Callable[[Any], bool] = lambda done: True,
     ) -> None:
-        self._connect, self._tell = connect, tell
+        self._connect, self._tell, self._is_awaited = connect, tell, is_awaited
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self.database: Database | None = connect()
         self.healthy = True
@@ -98,7 +103,8 @@ class Writer:
         job = self._queue.get()
         jobs: list[Job] = []
         while job is not None:
-            jobs.append(job)
+            if self._is_awaited(job.done):
+                jobs.append(job)
             if len(jobs) == LARGEST_BATCH:
                 return jobs, True
             try:

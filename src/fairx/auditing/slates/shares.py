@@ -10,7 +10,7 @@ import numpy as np
 from fairx.auditing.always_valid import Intervals
 from fairx.compiled import entry
 from fairx.slates import new_page
-from fairx.slates.target import expose, pool
+from fairx.slates.target import expose, pool, ready_to_fill
 from fairx.types import Indices, Vector
 
 
@@ -20,6 +20,17 @@ class PageKind(NamedTuple):
     arms: Indices  # their numbers
     weights: Vector
     decisions: float
+    floor: float = 0.0  # the part of all weight that each arm has before merit shares out the rest
+
+    @property
+    def least(self) -> float:
+        """The exposure that each arm has whatever its merit."""
+        return self.floor * float(self.weights[: self.arms.size].sum())
+
+    @property
+    def rest(self) -> float:
+        """What of all exposure is left for merit to share out, as a part of it."""
+        return 1.0 - self.floor * self.arms.size
 
 
 @entry
@@ -44,11 +55,10 @@ def _ready() -> Any:
 
 def exposures_of(kind: PageKind, logs: Vector) -> Vector:
     """Return the fair exposures of the arms of a page, by the logarithms of all merits."""
-    page, out = new_page(kind.weights, kind.arms.size), np.empty(kind.arms.size)
+    page, out = new_page(kind.weights, kind.arms.size, whole=0), np.empty(kind.arms.size)
     page.logs[:] = logs[kind.arms]
-    with np.errstate(all="ignore"):
-        expose(page.logs, page, pool(page.logs, page), out)
-    return out
+    ready_to_fill()(page, out)
+    return kind.least + kind.rest * out
 
 
 def exposure_box(kind: PageKind, logs: Intervals, groups: Indices) -> Intervals:
@@ -68,8 +78,9 @@ def exposure_box(kind: PageKind, logs: Intervals, groups: Indices) -> Intervals:
     """
     own, number = groups[kind.arms], int(groups.max()) + 1
     low, high = logs.low[kind.arms], logs.high[kind.arms]
-    page, out = new_page(kind.weights, kind.arms.size), np.empty(kind.arms.size)
+    page, out = new_page(kind.weights, kind.arms.size, whole=0), np.empty(kind.arms.size)
     ends = Intervals(np.empty(number), np.empty(number))
     _ready()(low, high, own, number, page, out, ends.low)
     _ready()(high, low, own, number, page, out, ends.high)
-    return ends
+    least = kind.least * np.bincount(own, minlength=number)
+    return Intervals(*(least + kind.rest * end for end in ends))

@@ -7,15 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx.logs import Log
-from fairx.types import Vector
+from fairx.types import Indices, Vector
 
 from .shares import PageKind, exposures_of
 
+# Of a unit that returns, only the first page takes part: others may be like it.
+TAKEN = "CREATE OR REPLACE TEMP VIEW taken_pages AS SELECT * FROM valid {first}"
+FIRSTS = """
+WHERE unit IS NULL OR decision IN (
+  SELECT first(decision ORDER BY time, row) FROM valid WHERE unit IS NOT NULL GROUP BY unit
+)
+"""
 PAGES = """
 CREATE OR REPLACE TEMP TABLE shown_pages AS
 SELECT decision, any_value(pool) AS pool, list(weight ORDER BY place) AS weights,
   sum(weight) AS total
-FROM valid GROUP BY decision;
+FROM taken_pages GROUP BY decision;
 CREATE OR REPLACE TEMP TABLE page_kinds AS
 SELECT pool, weights, count(*) AS decisions, row_number() OVER (ORDER BY pool, weights) - 1 AS kind
 FROM shown_pages GROUP BY pool, weights
@@ -26,10 +33,11 @@ SELECT arm, row_number() OVER (ORDER BY arm) - 1 AS arm_number FROM ({arms})
 """
 BY_ARM = """
 SELECT arm_number, count(*) AS shows, count(reward) AS rewards, coalesce(sum(reward), 0) AS sums,
-  sum(weight) AS weights
-FROM valid JOIN page_arms USING (arm) GROUP BY arm_number
+  coalesce(sum(reward * reward), 0) AS squares, sum(weight) AS weights,
+  coalesce(sum(weight) FILTER (reward IS NOT NULL), 0) AS looked
+FROM taken_pages JOIN page_arms USING (arm) GROUP BY arm_number
 """
-EACH = "SELECT decision, unnest(candidates) AS arm, unnest(exposures) AS had FROM valid WHERE place = 1"
+EACH = "SELECT decision, unnest(candidates) AS arm, unnest(exposures) AS had FROM taken_pages WHERE place = 1"
 EXPOSURES = f"""
 SELECT arm_number, fsum(had) AS had FROM ({EACH}) JOIN page_arms USING (arm) GROUP BY arm_number
 """
@@ -37,7 +45,15 @@ REGRET = f"""
 SELECT sum(abs(had - fair) / total) AS regret FROM ({EACH}) JOIN shown_pages USING (decision)
 JOIN page_kinds USING (pool, weights) JOIN page_arms USING (arm) JOIN fair_pages USING (kind, arm_number)
 """
-MEMBERS = "SELECT pool, arm_number FROM (SELECT pool, unnest(arms) AS arm FROM pools) JOIN page_arms USING (arm)"
+ENDS = """
+SELECT min(reward) AS least, max(reward) AS most, coalesce(min(time), 0) AS start,
+  coalesce(max(time), 0) AS stop
+FROM taken_pages
+"""
+MEMBERS = """
+SELECT pool, arm_number FROM (SELECT pool, unnest(arms) AS arm FROM pools) JOIN page_arms USING (arm)
+ORDER BY pool, arm_number
+"""
 
 
 class SlateSums(NamedTuple):
@@ -47,7 +63,9 @@ class SlateSums(NamedTuple):
     shows: Vector
     rewards: Vector  # how many came
     reward_sums: Vector
+    squares: Vector
     weights: Vector  # of the places that each had
+    looked: Vector  # of those whose reward came
     exposures: Vector | None  # their sums, where they were logged
     kinds: list[PageKind]
     decisions: int
@@ -56,6 +74,8 @@ class SlateSums(NamedTuple):
     most_total: float  # of the places of one decision
     least: float  # the lowest and highest reward
     most: float
+    start: float  # the first and last time
+    stop: float
 
     def regret(self, log: Log, logs: Vector) -> float:
         """Return the mean of the distance between the exposures of a decision and the fair ones."""
@@ -75,17 +95,18 @@ def slate_sums(log: Log) -> SlateSums:
     for name in ("decision", "place", "weight", "reward"):
         if name not in log.columns:
             raise ValueError(f"{name} must be a column of the log: an audit of slates needs it")
+    log.connection.execute(TAKEN.format(first=FIRSTS if "unit" in log.columns else ""))
     log.connection.execute(PAGES)
     listed = "candidates" in log.columns
     arms = "SELECT DISTINCT unnest(arms) AS arm FROM pools SEMI JOIN page_kinds USING (pool)"
     log.connection.execute(
-        NUMBERED.format(arms=arms if listed else "SELECT DISTINCT arm FROM valid")
+        NUMBERED.format(arms=arms if listed else "SELECT DISTINCT arm FROM taken_pages")
     )
     names = log.query("SELECT arm FROM page_arms ORDER BY arm_number")["arm"].tolist()
     if not names:
         raise ValueError(f"the log must have a valid slate, but {log.source} has: {log.problems()}")
     kinds, by_arm = _kinds(log, listed, len(names)), log.query(BY_ARM)
-    ends = log.query("SELECT min(reward) AS least, max(reward) AS most FROM valid")
+    ends = log.query(ENDS)
     if np.ma.getmaskarray(ends["least"])[0]:
         raise ValueError("the log must have a reward, but all are missing")
     totals = [float(kind.weights.sum()) for kind in kinds]
@@ -95,7 +116,9 @@ def slate_sums(log: Log) -> SlateSums:
         shows=_spread(by_arm, "shows", len(names)),
         rewards=_spread(by_arm, "rewards", len(names)),
         reward_sums=_spread(by_arm, "sums", len(names)),
+        squares=_spread(by_arm, "squares", len(names)),
         weights=_spread(by_arm, "weights", len(names)),
+        looked=_spread(by_arm, "looked", len(names)),
         exposures=had,
         kinds=kinds,
         decisions=int(sum(kind.decisions for kind in kinds)),
@@ -104,8 +127,7 @@ def slate_sums(log: Log) -> SlateSums:
         ),
         most_weight=max(float(kind.weights[0]) for kind in kinds),
         most_total=max(totals),
-        least=float(ends["least"][0]),
-        most=float(ends["most"][0]),
+        **{name: float(column[0]) for name, column in ends.items()},
     )
 
 
@@ -118,10 +140,17 @@ def _spread(table: dict[str, Any], name: str, arms: int) -> Vector:
 def _kinds(log: Log, listed: bool, arms: int) -> list[PageKind]:
     """Return the kinds of pages; all arms are on offer where the log does not say."""
     found = log.query("SELECT pool, weights, decisions FROM page_kinds ORDER BY kind")
-    members = log.query(MEMBERS) if listed else {}
+    members = _members(log) if listed else {}
     kinds = []
     for pool, weights, decisions in zip(*found.values(), strict=True):
-        mine = members["arm_number"][members["pool"] == pool] if listed else np.arange(arms)
-        numbers = np.sort(mine).astype(np.int64)
+        numbers = members[pool] if listed else np.arange(arms)
         kinds.append(PageKind(numbers, np.asarray(weights, np.float64), float(decisions)))
     return kinds
+
+
+def _members(log: Log) -> dict[int, Indices]:
+    """Return the numbers of the arms of each pool."""
+    found = log.query(MEMBERS)
+    pools, starts = np.unique(found["pool"], return_index=True)
+    parts = np.split(found["arm_number"].astype(np.int64), starts[1:])
+    return dict(zip(pools.tolist(), parts, strict=True))

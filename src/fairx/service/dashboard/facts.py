@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from fairx.auditing.result import Arm, Audit, Line
+from fairx.auditing.result import Audit, Line
+from fairx.auditing.slates import SlateAudit, SlateLine
 from fairx.rules import InvalidValue
 from fairx.service.answers import ArmCounts, Status
 from fairx.service.audits import Audited
@@ -26,7 +27,7 @@ class Judged(NamedTuple):
     reason: str = ""
 
     @property
-    def audit(self) -> Audit | None:
+    def audit(self) -> Audit | SlateAudit | None:
         """What was found."""
         return self.audited.audit if self.audited else None
 
@@ -53,21 +54,36 @@ class Counted(NamedTuple):
     time: float
 
 
+class Mean(NamedTuple):
+    """The mean reward of an arm, and between what it is."""
+
+    mean: float
+    mean_low: float
+    mean_high: float
+
+
 class Row(NamedTuple):
     """One arm: what was counted, and what the audit says where it was on offer."""
 
     counts: ArmCounts
-    line: Line | None
-    arm: Arm | None
+    line: Line | SlateLine | None
+    arm: Mean | None
 
 
-def rows(status: Status, audit: Audit | None) -> list[Row]:
+def rows(status: Status, audit: Audit | SlateAudit | None) -> list[Row]:
     """Return all arms in the order of the API."""
-    found = (
-        {} if audit is None
-        else {line.arm: (line, arm) for line, arm in zip(audit.lines, audit.arms, strict=True)}
-    )  # fmt: skip
+    found = {} if audit is None else _by_arm(audit)
     return [Row(counts, *found.get(counts.arm, (None, None))) for counts in status.arms]
+
+
+def _by_arm(audit: Audit | SlateAudit) -> dict[str, tuple[Line | SlateLine, Mean]]:
+    lines: tuple[Line | SlateLine, ...] = audit.lines
+    if isinstance(audit, SlateAudit):
+        columns = (column.tolist() for column in (audit.means, *audit.mean_box))
+        means = [Mean(*each) for each in zip(*columns, strict=True)]
+    else:
+        means = [Mean(arm.mean, arm.mean_low, arm.mean_high) for arm in audit.arms]
+    return {line.arm: (line, mean) for line, mean in zip(lines, means, strict=True)}
 
 
 def ordered(found: list[Row], order: str) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from fairx.auditing.slates import SlateAudit
 from fairx.errors import FairxError
 from fairx.service import views
 from fairx.service.audits import Audits
@@ -55,8 +56,12 @@ class Looks:
 
     async def _count_candidacies(self, snapshot: Snapshot) -> Candidacies:
         judged = await self.judged.of(snapshot)
-        if judged.audit is None:
+        audit, newest = judged.audit, self._runtime.decider(snapshot.experiment.name).snapshot
+        if audit is None:
             return Candidacies(judged, [])
-        rows, newest = judged.audit.rows, self._runtime.decider(snapshot.experiment.name).snapshot
+        if isinstance(audit, SlateAudit):
+            offered = {line.arm: line.offered for line in audit.lines}
+            return Candidacies(judged, [offered.get(arm.name, 0) for arm in newest.arms])
+        rows = audit.rows
         found = await self._runtime.read(lambda database: candidacies(database, newest, rows))
         return Candidacies(judged, found.astype(int).tolist())

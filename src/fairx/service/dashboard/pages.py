@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from fairx.auditing.slates import SlateAudit
 from fairx.service import answers, views
 from fairx.service.access import ANY, READ, Grant
 from fairx.service.audits import Audits
@@ -135,5 +136,6 @@ def _about(snapshot: Snapshot, counted: Counted, judged: Judged) -> dict[str, An
         "policy_words": words.POLICIES[type(settings.policy).__name__],
         "merit_words": words.merit_words(settings),
         "settings": list(words.flat(written(settings))),
+        "weighted": isinstance(judged.audit, SlateAudit),
         "slates": any(arm.exposure is not msgspec.UNSET for arm in counted.status.arms),
     }

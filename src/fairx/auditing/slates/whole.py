@@ -1,0 +1,149 @@
+"""The audit of a log of slates, with all that the page and the files show."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from fairx.auditing.asking import Asked, asked, returning_of
+from fairx.auditing.lines import NO_GROUP, POWERS
+from fairx.auditing.merits import Merits
+from fairx.auditing.regret import Noise, noise_of
+from fairx.auditing.result import Arm, Audit, Line, SampleRatio, Sensitivity
+from fairx.auditing.shares import gini
+from fairx.auditing.speaking import BOX
+from fairx.logs import Log
+from fairx.types import Vector
+
+from .judging import SlateQuestion, SlatesTold, slates_told
+from .lines import fair_shares, mismatched
+from .shares import exposures_of
+from .sums import SlateSums
+
+NO_CANDIDATES = "The log does not say which arms were on offer: all are taken to be, always."
+NO_EXPOSURES = (
+    "The log has no exposures: they are the weights of the places had, with an interval and half of "
+    "alpha, and the regret is that of their average."
+)
+SHARES = "Pages have several places: shares are of the weight of all places."
+MISSING = "Where rewards go missing because of what they are, or of their place, merit is biased."
+UNCHECKED = SampleRatio("none: the log has no exposures", None, ())
+CHECKED = "places against exposures, always-valid intervals"
+
+
+def slates_audited(log: Log, question: SlateQuestion) -> Audit:
+    """Return the audit of a log of slates."""
+    told = slates_told(log, question, POWERS)
+    sums, merits, exact = told.sums, told.merits, told.sums.exposures is not None
+    shown, fair = (
+        np.array([getattr(line, name) for line in told.lines])
+        for name in ("exposure", "fair_share")
+    )
+    distance = float(np.abs(shown - fair).sum())
+    regret = sums.regret(log, merits.logs) if exact else distance
+    unsure = _noise(sums, question, merits)
+    problems, rows = log.problems(), int(log.query("SELECT count(*) AS n FROM checked")["n"][0])
+    return Audit(
+        source=log.source,
+        merit=repr(question.merit),
+        floor=question.floor,
+        alpha=question.alpha,
+        tolerance=question.tolerance,
+        lowest_reward=question.reward_range[0],
+        highest_reward=question.reward_range[1],
+        rows=rows,
+        decisions=sums.decisions,
+        problems=problems,
+        notes=_notes(log, told, question, rows),
+        by=None,
+        judged_by=told.said.by,
+        look="at any time",
+        conditions=told.conditions,
+        impossible=told.said.impossible,
+        lines=told.lines,
+        arms=_arms(sums, merits, told.group_of),
+        beside=told.said.arms,
+        groups=told.groups,
+        groups_beside=told.said.groups,
+        courses=told.said.courses,
+        fairness_regret_per_decision=regret,
+        regret_from="exposures" if exact else "shows",
+        regret_low=max(0.0, regret - unsure.reach),
+        regret_high=min(2.0, regret + unsure.reach),
+        regret_floor=unsure.floor,
+        over_time=(),
+        dated=log.dated,
+        distance=distance,
+        gini_exposure=gini(shown),
+        gini_fair_share=gini(fair),
+        sample_ratio=SampleRatio(CHECKED, None, mismatched(sums, question.alpha))
+        if exact
+        else UNCHECKED,
+        sensitivity=_sensitivity(sums, merits, told.lines),
+        columns=dict(log.columns),
+        start=sums.start if "time" in log.columns else None,
+        stop=sums.stop if "time" in log.columns else None,
+    )
+
+
+def _notes(log: Log, told: SlatesTold, question: SlateQuestion, rows: int) -> tuple[str, ...]:
+    sums = told.sums
+    missing = int((sums.shows - sums.rewards).sum())
+    left_out = rows - int(log.query("SELECT count(*) AS n FROM valid")["n"][0])
+    of = Asked(log, "taken_pages", "page_arms", sums.arms, sums.start, sums.stop)
+    vary = asked(of, question.alpha, question.reward_range) if told.said.by == BOX else []
+    ungrouped = told.group_of.count(NO_GROUP)
+    said = (
+        (True, SHARES),
+        (
+            left_out,
+            f"{left_out:,} of {rows:,} rows have a problem, or are of a page with one, and take no part.",
+        ),
+        ("candidates" not in log.columns, NO_CANDIDATES),
+        (sums.exposures is None, NO_EXPOSURES),
+        (missing, f"{missing:,} places have no reward. {MISSING}"),
+        (ungrouped, f"{ungrouped:,} arms have no group."),
+    )
+    pages = returning_of(log, "decision")
+    return (*vary, *pages, *(words for holds, words in said if holds))
+
+
+def _arms(sums: SlateSums, merits: Merits, groups: list[str | None]) -> tuple[Arm, ...]:
+    """Return what is known of each arm's rewards; late ones are not counted."""
+    unknown = [None] * len(sums.arms)
+    columns = (
+        sums.rewards.astype(np.int64).tolist(),
+        (sums.shows - sums.rewards).astype(np.int64).tolist(),
+        unknown, unknown,
+        *(part.tolist() for part in (merits.means, *merits.box)),
+        *(np.exp(part).tolist() for part in (merits.logs, *merits.log_box)),
+        unknown, unknown, groups,
+    )  # fmt: skip
+    return tuple(Arm(*row) for row in zip(*columns, strict=True))
+
+
+def _noise(sums: SlateSums, question: SlateQuestion, merits: Merits) -> Noise:
+    """Return what means that are estimated add to the regret."""
+    pages = sum(kind.decisions for kind in sums.kinds)
+    before = [exposures_of(kind, merits.logs) for kind in sums.kinds]
+
+    def apart(logs: Vector) -> float:
+        each = (
+            kind.decisions / kind.weights.sum() * np.abs(exposures_of(kind, logs) - one).sum()
+            for kind, one in zip(sums.kinds, before, strict=True)
+        )
+        return float(sum(each) / pages)
+
+    return noise_of(sums, question.merit, merits.means, question.reward_range, apart)
+
+
+def _sensitivity(
+    sums: SlateSums, merits: Merits, lines: tuple[Line, ...]
+) -> tuple[Sensitivity, ...]:
+    shown, rows = np.array([line.exposure for line in lines]), []
+    for i, power in enumerate(POWERS):
+        counts = Counter(line.verdicts[i] for line in lines)
+        apart = float(np.abs(shown - fair_shares(sums, power * merits.logs)).sum())
+        rows.append(Sensitivity(power, counts["under"], counts["over"], counts["unclear"], apart))
+    return tuple(rows)

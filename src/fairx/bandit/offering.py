@@ -1,0 +1,66 @@
+"""What a bandit is asked to decide on: contexts, the places of a page, and the slate that came of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairx import rules
+from fairx.policies.drawing import Drawn
+from fairx.slates import place_weights
+from fairx.slates.examination import chances_given, check_clicks, feedback_given
+from fairx.types import Indices, Matrix, Vector
+
+from .decision import SlateDecision
+from .waiting import Waited
+
+
+class Page(NamedTuple):
+    """The weights of places, and the chances that they are looked at, where that matters."""
+
+    weights: Vector
+    chances: Vector | None
+
+
+def contexts_given(contexts: npt.ArrayLike | None, arms: int, dimension: int) -> Matrix:
+    """Return one context per arm on offer."""
+    if contexts is None and dimension == 0:
+        return np.empty((arms, 0))
+    if contexts is None:
+        raise ValueError(f"contexts must be given: this bandit has dimension {dimension}")
+    return rules.array("contexts", contexts, (arms, dimension), "one row per arm on offer")
+
+
+def page_given(bandit: Any, weights: Any, examination: Any) -> Page | None:
+    """Return the places that were asked for, unless it is a single arm that is."""
+    feedback_given(bandit.feedback, examination)
+    if weights is None:
+        if examination is not None:
+            raise rules.InvalidValue("examination", "be left out where there are no weights")
+        return None
+    found = place_weights(weights)
+    if bandit.feedback == "each":
+        return Page(found, None)
+    chances = chances_given(examination, found)
+    check_clicks(bandit.policy, chances, *bandit.reward_range)
+    return Page(found, chances)
+
+
+def slate_of(
+    number: int, drawn: Drawn, arms: Indices, names: tuple[Any, ...], contexts: Matrix, page: Page
+) -> tuple[SlateDecision, Waited]:
+    """Return a slate, and what waits for the rewards of its places: the first ones, if arms are few."""
+    shown = drawn.positions.tolist()
+    weights, chances = page.weights[: len(shown)], page.chances
+    looks = [1.0] * len(shown) if chances is None else chances.tolist()
+    left = {
+        place: (int(arms[i]), contexts[i].copy(), chance)
+        for place, (i, chance) in enumerate(zip(shown, looks, strict=False), 1)
+    }
+    slate = SlateDecision(
+        number, tuple(names[i] for i in shown), drawn.propensities, drawn.exposures, names, weights,
+        contexts[shown], None if chances is None else chances[: len(shown)],
+    )  # fmt: skip
+    return slate, Waited(len(shown), left)

@@ -1,0 +1,115 @@
+"""Backups and restores when something is wrong: what is good is never replaced by what is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from asking import LIMITS, SECRET, Service, serving
+
+from fairx.errors import BrokenFile
+from fairx.store import Store, located, verify
+from fairx.store.copying import backup, restore
+from fairx.store.sqlite import SQLite
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return a store with some decisions."""
+    with serving(tmp_path / "store.db") as service:
+        service.create()
+        _decide(service, 300)
+    return tmp_path / "store.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Store:
+    return located(f"sqlite:///{path}")
+
+
+def _decide(service: Service, count: int) -> None:
+    service.decide(f"k{count}", count=count)
+
+
+def _damage(path: Path) -> bytes:
+    """Overwrite pages in the middle of a store."""
+    whole = path.read_bytes()
+    middle = len(whole) // 4096 // 2 * 4096
+    path.write_bytes(whole[:middle] + b"\xff" * 8192 + whole[middle + 8192 :])
+    return path.read_bytes()
+
+
+def _decisions(path: Path) -> int:
+    reader = SQLite(path, write=False)
+    found = verify(reader, SECRET)
+    reader.close()
+    assert found.problems == ()
+    return found.decisions
+
+
+def test_a_damaged_store_does_not_replace_a_good_backup(path: Path, store: Store) -> None:
+    copy = path.with_name("copy.db")
+    backup(store, copy)
+    good = copy.read_bytes()
+    _damage(path)
+    with pytest.raises(BrokenFile, match=r"store\.db must be a whole store, but SQLite says"):
+        backup(store, copy)
+    assert copy.read_bytes() == good
+    assert not [each for each in path.parent.iterdir() if "unfinished" in each.name]
+
+
+@pytest.mark.parametrize("kind", ["same", "symbolic", "hard", "log"])
+def test_a_backup_is_not_written_onto_its_store(path: Path, store: Store, kind: str) -> None:
+    target = {"same": path, "log": path.with_name("store.db-wal")}.get(
+        kind, path.with_name("link.db")
+    )
+    if kind == "symbolic":
+        target.symlink_to(path.name)
+    if kind == "hard":
+        target.hardlink_to(path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="another file than the store"):
+        backup(store, target)
+    assert path.read_bytes() == before
+    assert _decisions(path) == 300
+
+
+def test_a_damaged_store_is_moved_aside_and_replaced(path: Path, store: Store) -> None:
+    copy = path.with_name("copy.db")
+    backup(store, copy)
+    for damaged in (_damage(path), b"not a database at all", b""):
+        path.write_bytes(damaged)
+        aside = restore(copy, store, replace=True)
+        assert aside is not None
+        assert aside.read_bytes() == damaged
+        assert _decisions(path) == 300
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_log_of_changes_that_is_not_the_backups_is_moved_aside(
+    path: Path, store: Store, there: bool
+) -> None:
+    """SQLite would play it into the restored file, which is malformed then."""
+    copy = path.with_name("copy.db")
+    backup(store, copy)
+    with serving(path) as service:
+        _decide(service, 400)
+        wal = path.with_name("store.db-wal").read_bytes()
+    assert wal
+    stale = path.with_name("store.db-wal")
+    stale.write_bytes(wal)
+    if not there:
+        path.unlink()
+    restore(copy, store, replace=there)
+    assert not stale.exists()
+    assert _decisions(path) == 300
+    kept = [each for each in path.parent.iterdir() if ".before-" in each.name]
+    assert any(each.name.endswith("-wal") and each.read_bytes() == wal for each in kept) or there
+
+
+def test_a_damaged_store_is_not_served(path: Path) -> None:
+    _damage(path)
+    service = Service(path, LIMITS, auth=False)
+    with pytest.raises(BrokenFile, match="restore a backup"):
+        service.start()
+    service.runner.close()

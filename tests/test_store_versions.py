@@ -1,0 +1,84 @@
+"""Stores that an older fairx wrote: they open for ever, are verified, and served on."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from asking import SECRET, E, serving
+from test_store import count
+
+from fairx.store import located, verify
+from fairx.store.database import grouped
+from fairx.store.sqlite import SQLite
+
+# Written by the fairx of store version 2: counts, slates, contexts, a unit erased, an experiment deleted,
+# decisions that wait, rewards that are final, late and parked.
+DATA = Path(__file__).parent / "data"
+TABLES = (
+    "meta", "experiments", "arms", "decisions", "waiting", "shown", "rewards", "matured", "statistics",
+    "snapshots", "checkpoints", "tokens", "actions",
+)  # fmt: skip
+
+
+@pytest.fixture
+def second(tmp_path: Path) -> Path:
+    """Return a store of version 2."""
+    path = tmp_path / "second.db"
+    path.write_bytes(gzip.decompress((DATA / "store-2.db.gz").read_bytes()))
+    return path
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, second: Path) -> str:
+    """Return the address of a store of version 2, of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{second}"
+    url: str = request.getfixturevalue("database_url")
+    import psycopg
+
+    source = SQLite(second, write=False)
+    with psycopg.connect(url, autocommit=True) as target:
+        target.execute((DATA / "store-2.sql").read_bytes())
+        for table in TABLES:
+            for marks, values in grouped(source.rows(f"SELECT * FROM {table}")):
+                insert = f"INSERT INTO {table} VALUES {marks.replace('?', '%s')}"
+                target.execute(insert.encode(), values)
+        for table, column in (("decisions", "sequence"), ("experiments", "id"), ("actions", "id")):
+            last = f"(SELECT max({column}) FROM {table})"
+            moved = f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), {last})"
+            target.execute(moved.encode())
+    source.close()
+    return url
+
+
+def test_a_store_of_version_2_is_read(address: str) -> None:
+    reader = located(address).reader()
+    found = verify(reader, SECRET)
+    reader.close()
+    assert found.problems == ()
+    assert (found.experiments, found.decisions, found.matured, found.erased) == (4, 65, 48, 4)
+
+
+def test_a_store_of_version_2_is_not_changed_by_a_reader(second: Path) -> None:
+    before = second.read_bytes()
+    located(f"sqlite:///{second}").reader().close()
+    assert second.read_bytes() == before
+
+
+def test_a_store_of_version_2_is_served_on(address: str) -> None:
+    with serving(address) as service:
+        service.now += 300
+        answers = [service.decide(f"k{i}") for i in range(12, 16)]  # all of them are repeated
+        assert service.get(f"{E}/shop/status")["decisions"] == 16
+        assert service.reward(answers[0]["decision"], 1) == "accepted"
+        service.decide("new", "page", places=2)
+        service.decide("new", "reader", contexts=[[0.0, 1.0]] * 3, unit="u9")
+        assert service.post(f"{E}/reader/erase", {"unit": "u2"})["erased"] == 8
+        service.later(200)
+        reader = service.runtime.store.reader()
+        found = verify(reader, SECRET)
+        assert (found.problems, found.sealed) == ((), True)
+        assert (found.decisions, found.matured, count(reader, "waiting")) == (68, 67, 1)
+        reader.close()
