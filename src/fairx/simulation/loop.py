@@ -11,8 +11,8 @@ from .tally import Tally, add_round, lead
 
 @entry
 def play_rounds(  # type: ignore[no-untyped-def]
-    policy, state, world, judge, measures, teller, keys: Streams, tally: Tally, start: int,
-    stop: int,
+    policy, state, world, judge, measures, teller, arrivals, keys: Streams, tally: Tally,
+    start: int, stop: int,
 ) -> None:  # fmt: skip
     """Play the rounds from `start`, a multiple of the block, to `stop`."""
     each = tally.normals.size // BLOCK
@@ -42,6 +42,6 @@ def play_rounds(  # type: ignore[no-untyped-def]
             share(judge, means, fair)
             last, ahead = world.key(example, t), lead(fair, means)
         reward = world.pay(example, arm, tally.uniforms[1, row], tally.noise[row])
-        policy.absorb(state, arm, contexts[position], reward, tally.work)
+        arrivals.take(policy, state, arm, contexts[position], reward, t, keys, tally.work)
         measures.note_round(tally, 0, arms, deployed, fair, means, position, reward)
         add_round(tally, n, arms, deployed, fair, means, arm, ahead, reward, t + 1)
