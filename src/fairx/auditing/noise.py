@@ -111,8 +111,8 @@ def _found_again(known: Known, generator: np.random.Generator) -> Matrix:
     variances = (own + MORE * mean * (1 - mean)) / (counts + MORE)
     errors = (high - low) * np.sqrt(variances / counts) / known.looked
     errors = np.where(sums.rewards > 0, errors, 0.0)  # those without rewards stay what is guessed
-    normal = ndtri(_spread_out(FLOORS, counts.size, generator))
-    return np.asarray(known.merits.means + errors * normal)
+    drawn: Matrix = ndtri(_spread_out(FLOORS, counts.size, generator))
+    return known.merits.means + errors * drawn
 
 
 def _possible(known: Known, generator: np.random.Generator) -> Matrix:

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 from fairx.types import Vector
 
+from .moments import Stretches
 from .prepared import Prepared
 from .result import Moment
 from .shares import chances
 from .sums import LogSums
-
-MOMENTS = 40
 
 
 class Regret(NamedTuple):
@@ -33,17 +32,9 @@ def regret(tables: Prepared, sums: LogSums, logs: Vector, distance: float) -> Re
     """
     if sums.inverse is None:
         return Regret(distance, "shows", ())
-    pools = sums.pools
-    each = (sums.stop - sums.start) / MOMENTS if sums.stop > sums.start else 0.0
-    # Times that are all the same, or not known, make one moment.
-    moment = f"least(floor((time - {sums.start!r}) / {each!r}), {MOMENTS - 1})" if each else "0"
+    pools, time = sums.pools, Stretches(sums.start, sums.stop)
     rows = tables.rows(sums.problems)
-    found = tables.regrets(pools, chances(pools, logs), moment, rows)
+    found = tables.regrets(pools, chances(pools, logs), time.number, rows)
     value = float(found["regret"].sum() / pools.decisions.sum())
     method = "propensities" if sums.exposure is None else "probabilities"
-    moments = zip(
-        *(found[name].tolist() for name in ("moment", "decisions", "regret")), strict=True
-    )
-    starts = ((sums.start + i * each, int(n), total / n) for i, n, total in moments)
-    over_time = tuple(Moment(start, start + each, n, mean) for start, n, mean in starts)
-    return Regret(value, method, over_time if each else ())
+    return Regret(value, method, time.moments(found))

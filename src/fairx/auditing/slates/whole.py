@@ -10,6 +10,7 @@ from fairx.auditing.asking import Asked, asked, returning_of
 from fairx.auditing.lines import NO_GROUP, POWERS
 from fairx.auditing.merits import Merits
 from fairx.auditing.noise import Known, Noise, Shown, noise_of
+from fairx.auditing.regret import Regret
 from fairx.auditing.result import Arm, Audit, Line, SampleRatio, Sensitivity
 from fairx.auditing.shares import gini
 from fairx.auditing.speaking import BOX
@@ -43,7 +44,7 @@ def slates_audited(log: Log, question: SlateQuestion) -> Audit:
         for name in ("exposure", "fair_share")
     )
     distance = float(np.abs(shown - fair).sum())
-    regret = sums.regret(log, merits.logs) if exact else distance
+    regrets = sums.regret(log, merits.logs) if exact else Regret(distance, "shows", ())
     unsure = _noise(sums, question, told)
     problems, rows = log.problems(), int(log.query("SELECT count(*) AS n FROM checked")["n"][0])
     return Audit(
@@ -69,12 +70,12 @@ def slates_audited(log: Log, question: SlateQuestion) -> Audit:
         groups=told.groups,
         groups_beside=told.said.groups,
         courses=told.said.courses,
-        fairness_regret_per_decision=regret,
-        regret_from="exposures" if exact else "shows",
-        regret_low=max(0.0, regret - unsure.reach),
-        regret_high=min(2.0, regret + unsure.reach),
+        fairness_regret_per_decision=regrets.value,
+        regret_from=regrets.method,
+        regret_low=max(0.0, regrets.value - unsure.reach),
+        regret_high=min(2.0, regrets.value + unsure.reach),
         regret_floor=unsure.floor,
-        over_time=(),
+        over_time=regrets.over_time,
         dated=log.dated,
         distance=distance,
         gini_exposure=gini(shown),
