@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +17,34 @@ from fairx.types import Indices, Matrix, Vector
 from .decision import SlateDecision
 from .waiting import Waited
 
+Weights = int | Sequence[float] | Vector
+Chances = Sequence[float] | Vector
+
+
+class SlateMade(NamedTuple):
+    """A slate, and what waits for the rewards of its places."""
+
+    slate: SlateDecision
+    waited: Waited
+
 
 class Page(NamedTuple):
     """The weights of places, and the chances that they are looked at, where that matters."""
 
     weights: Vector
     chances: Vector | None
+
+
+def range_of_clicks(
+    policy: Any, feedback: str, reward_range: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Return the range of clicks, if it is these that are seen; refuse a policy that cannot learn."""
+    if hasattr(policy, "check_reach"):
+        policy.check_reach(*reward_range)
+    if feedback != "examined":
+        return None
+    check_clicks(policy, np.ones(1), *reward_range)
+    return reward_range
 
 
 def contexts_given(contexts: npt.ArrayLike | None, arms: int, dimension: int) -> Matrix:
@@ -50,7 +73,7 @@ def page_given(bandit: Any, weights: Any, examination: Any) -> Page | None:
 
 def slate_of(
     number: int, drawn: Drawn, arms: Indices, names: tuple[Any, ...], contexts: Matrix, page: Page
-) -> tuple[SlateDecision, Waited]:
+) -> SlateMade:
     """Return a slate, and what waits for the rewards of its places: the first ones, if arms are few."""
     shown = drawn.positions.tolist()
     weights, chances = page.weights[: len(shown)], page.chances
@@ -63,4 +86,4 @@ def slate_of(
         number, tuple(names[i] for i in shown), drawn.propensities, drawn.exposures, names, weights,
         contexts[shown], None if chances is None else chances[: len(shown)],
     )  # fmt: skip
-    return slate, Waited(len(shown), left)
+    return SlateMade(slate, Waited(len(shown), left))
