@@ -11,7 +11,7 @@ from fairx.compiled import kernel
 from fairx.types import Indices, Matrix, Vector
 
 LANES = 4  # places of a table that are taken together
-WHOLE = 48  # up to so many candidates each has a row of its own; above, some share one
+WHOLE = 128  # up to so many candidates each has a row of its own; above, some share one
 PLACES = 1_000_000  # of a page
 CELLS = 2**27  # of a table by row and place: a gigabyte
 
