@@ -39,6 +39,7 @@ LOGARITHMIC = 1 / np.log2(np.arange(2, 12))
         ([0, 0], "weights must be positive for the first place, not all 0"),
         ([1, math.nan], "weights must be finite, not nan at"),
         ([math.inf, 1], "weights must be finite, not inf at"),
+        ([1e308, 1e308], "weights must have a finite sum, not inf"),
         ([], "weights must be at least one, not none"),
         (0, "weights must be a whole number of at least 1, not 0"),
         (True, "weights must be a whole number of at least 1, not True"),
@@ -345,6 +346,17 @@ def test_chances_are_as_near_as_random_weights_allow() -> None:
         _, _, table = drawn(exposures, weights, 1)
         least = oracles.least_apart(exposures, weights, 0, 1)
         assert least - 1e-9 < np.abs(table[0] - table[1]).max() < least + 0.002
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-305, 0.3, 1e300])
+def test_chances_do_not_depend_on_the_unit_of_weights(scale: float) -> None:
+    """Below 1e-300 all were taken to want the same: the first place was shared by who needs it alone."""
+    weights = np.array([1, 0.5, 0.2])
+    exposures = fair_exposure(Exponential(4), [0.1, 0.5, 0.9, 0.3], scale * weights)
+    table = slate_propensities(exposures, scale * weights)
+    plain = slate_propensities(exposures / scale, weights)
+    np.testing.assert_allclose(table, plain, rtol=1e-9)
+    np.testing.assert_allclose(table @ weights, exposures / scale, rtol=1e-9)
 
 
 def test_a_place_that_one_arm_needs_is_its_own() -> None:
