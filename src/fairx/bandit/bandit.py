@@ -16,11 +16,11 @@ from fairx.policies import Policy
 from fairx.slates.examination import feedback_given
 from fairx.texts import table
 
-from . import keeping
+from . import keeping, offering
 from .arms import Arms
 from .decision import Decision, SlateDecision, told
 from .engine import Engine
-from .offering import Chances, Weights, contexts_given, page_given, range_of_clicks, slate_of
+from .offering import Chances, Weights
 from .waiting import Waiting, asked_for
 
 Decided = Decision | SlateDecision | int  # or its id
@@ -67,7 +67,7 @@ class Bandit:
         self._arms = Arms(arms)
         self.policy, self.feedback = policy, feedback_given(feedback, None)
         self.reward_range = rules.interval("reward_range", reward_range)
-        clicks = range_of_clicks(policy, feedback, self.reward_range)
+        clicks = offering.range_of_clicks(policy, feedback, self.reward_range)
         self.dimension = rules.count("dimension", dimension, low=0)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
@@ -127,24 +127,24 @@ class Bandit:
         `examination` has the chances that places are looked at, for feedback "examined": the weights,
         unless something else is given.
         """
-        candidates = renamed("available", available, "candidates", candidates)
+        if available is not None:
+            candidates = renamed("available", available, "candidates", candidates)
         with self._lock:
             every, number = self._arms.offered, self._made
             arms, names = every if candidates is None else self._arms.among(candidates)
-            rows = contexts_given(contexts, len(names), self.dimension)
-            page = page_given(self, weights, examination)
-            if page is not None:
+            rows = offering.contexts_given(contexts, len(names), self.dimension)
+            if weights is not None or examination is not None:
+                page = offering.page_given(self, weights, examination)
                 drawn = self._engine.decide_slate(number, arms, rows, page.weights)
-                made = slate_of(number, drawn, arms, names, rows, page)
+                made = offering.slate_of(number, drawn, arms, names, rows, page)
                 self._made, self._waiting.slates[number] = number + 1, made.waited
                 return made.slate
             out = np.empty(len(names))
             position = self._engine.decide(number, arms, rows, out)
             self._made = number + 1
-            context = rows[position].copy()
-            self._waiting.decisions[number] = (int(arms[position]), context, 1.0)
-            seen = context.copy() if self.dimension else context
-            return Decision(number, names[position], float(out[position]), out, names, seen)
+            context, seen = offering.contexts_of(rows, position)
+            self._waiting.decisions[number] = (arms.item(position), context, 1.0)
+            return Decision(number, names[position], out.item(position), out, names, seen)
 
     def learn(
         self, decision: Decided | Sequence[Decided],
@@ -156,8 +156,14 @@ class Bandit:
         first is 1. Each decision, and each place, is learned from once. Where one of several is
         refused, none is taken in.
         """
-        ids, rewards = asked_for(decision, reward, place)
         with self._lock:
+            one = self._waiting.decisions
+            if place is None and isinstance(decision, Decision) and decision.id in one:
+                value = rules.number("reward", reward)  # the most frequent case, without detours
+                arm, context, chance = one.pop(decision.id)
+                self._engine.learn(arm, context, value, chance)
+                return
+            ids, rewards = asked_for(decision, reward, place)
             for number in ids:
                 self._waiting.check(number, self._made, self._arms.numbers)
             for key, value in self._waiting.all_rewarded(ids, rewards, place):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from fairx.types import Indices, Matrix, Vector
 from .decision import SlateDecision
 from .waiting import Waited
 
+NOTHING = np.empty(0)
 Weights = int | Sequence[float] | Vector
 Chances = Sequence[float] | Vector
 
@@ -50,19 +52,30 @@ def range_of_clicks(
 def contexts_given(contexts: npt.ArrayLike | None, arms: int, dimension: int) -> Matrix:
     """Return one context per arm on offer."""
     if contexts is None and dimension == 0:
-        return np.empty((arms, 0))
+        return no_contexts(arms)
     if contexts is None:
         raise ValueError(f"contexts must be given: this bandit has dimension {dimension}")
     return rules.array("contexts", contexts, (arms, dimension), "one row per arm on offer")
 
 
-def page_given(bandit: Any, weights: Any, examination: Any) -> Page | None:
-    """Return the places that were asked for, unless it is a single arm that is."""
+@functools.lru_cache(maxsize=8)
+def no_contexts(arms: int) -> Matrix:
+    """Return contexts of no numbers: there is nothing in them to write over."""
+    return np.empty((arms, 0))
+
+
+def contexts_of(rows: Matrix, position: int) -> tuple[Vector, Vector]:
+    """Return the context of an arm twice, to keep and to hand out."""
+    if not rows.shape[1]:
+        return NOTHING, NOTHING
+    return rows[position].copy(), rows[position].copy()
+
+
+def page_given(bandit: Any, weights: Any, examination: Any) -> Page:
+    """Return the places that were asked for."""
     feedback_given(bandit.feedback, examination)
     if weights is None:
-        if examination is not None:
-            raise rules.InvalidValue("examination", "be left out where there are no weights")
-        return None
+        raise rules.InvalidValue("examination", "be left out where there are no weights")
     found = place_weights(weights)
     if bandit.feedback == "each":
         return Page(found, None)

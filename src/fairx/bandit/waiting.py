@@ -63,6 +63,8 @@ class Waiting(NamedTuple):
         self, ids: list[Any], rewards: list[Any], place: int | None
     ) -> list[tuple[Key, float]]:
         """Return what the rewards of several decisions would be learned for, or refuse them all."""
+        if len(ids) == 1:
+            return self.rewarded(ids[0], rewards[0], place)
         found = []
         for number, reward in zip(ids, rewards, strict=True):
             found += self.rewarded(number, reward, place)
