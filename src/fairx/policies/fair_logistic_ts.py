@@ -51,13 +51,17 @@ class FairXLogisticTS(NamedTuple):
 
     merit: Merit
     prior_std: float
-    any_order = False
 
     def checked(self) -> FairXLogisticTS:
         """Refuse a standard deviation that is not positive."""
         merit_given("merit", self.merit)
         rules.positive("prior_std", self.prior_std)
         return self
+
+    @property
+    def any_order(self) -> bool:
+        """Whether the order of rewards does not matter: to this posterior it does, a little."""
+        return False
 
     def check_reach(self, low: float, high: float) -> None:
         """Refuse rewards beyond 0 to 1."""

@@ -58,7 +58,6 @@ class FairXLogisticUCB(NamedTuple):
     beta: float
     ridge: float
     solver: Any = "ascent"
-    any_order = False
 
     def checked(self) -> FairXLogisticUCB:
         """Turn a name into a solver."""
@@ -67,6 +66,11 @@ class FairXLogisticUCB(NamedTuple):
         rules.positive("ridge", self.ridge)
         solvers = {"ascent": Ascent(), "gradient": Gradient()}
         return changed(self, solver=named("solver", self.solver, solvers))
+
+    @property
+    def any_order(self) -> bool:
+        """Whether the order of rewards does not matter: to this posterior it does, a little."""
+        return False
 
     def check_reach(self, low: float, high: float) -> None:
         """Refuse rewards beyond 0 to 1."""
