@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import policy_oracles
 import pytest
-from cases import LOGISTIC, MERITS, POLICIES, bowl, name
+from cases import LOGISTIC, MERITS, POLICIES, RIVALS, bowl, name
 
 from fairx import (
     EG,
@@ -49,7 +49,7 @@ def test_policy(policy: Any) -> None:
 
 
 def test_every_policy_is_checked() -> None:
-    checked = {type(policy).__name__ for policy in [*POLICIES, *LOGISTIC]}
+    checked = {type(policy).__name__ for policy in [*POLICIES, *RIVALS, *LOGISTIC]}
     settings = {"Ascent", "Confidence", "Constant", "Exact", "Gradient", "Kernel", "Policy"}
     settings |= {"Bernstein", "Hoeffding", "KullbackLeibler", "Scoring", "SlatePolicy"}
     assert checked == set(policies.__all__) - settings
