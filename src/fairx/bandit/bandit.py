@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fairx import rules
 from fairx.errors import BrokenFile
+from fairx.features import Features
 from fairx.moved import renamed
 from fairx.policies import Policy
 from fairx.slates.examination import check_clicks, feedback_given
@@ -22,7 +23,7 @@ from . import keeping
 from .arms import Arms
 from .decision import Decision, SlateDecision, told
 from .engine import Engine
-from .offering import contexts_given, page_given, slate_of
+from .offering import contexts_given, dimension_given, page_given, slate_of
 from .waiting import Waiting, asked_for
 
 Decided = Decision | SlateDecision | int  # or its id
@@ -48,6 +49,9 @@ class Bandit:
         and has the reward if it was, and 0 if not; nobody knows which of them a 0 is.
     reward_range
         What rewards are from and to, where a policy must know before.
+    features
+        Named features that contexts are made of: `act` then takes {"visit": {...}, "arms": {...}}, and
+        the dimension is theirs.
 
     Examples
     --------
@@ -71,6 +75,7 @@ class Bandit:
         seed: int,
         feedback: str = "each",
         reward_range: tuple[float, float] = (0.0, 1.0),
+        features: Features | None = None,
     ) -> None:
         self._arms = Arms(arms)
         self.policy, self.feedback = policy, feedback_given(feedback, None)
@@ -80,7 +85,8 @@ class Bandit:
             policy.check_reach(*self.reward_range)
         if clicks is not None:
             check_clicks(policy, np.ones(1), *clicks)
-        self.dimension = rules.count("dimension", dimension, low=0)
+        self.features = features
+        self.dimension = dimension_given(dimension, features)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
         self._engine = Engine(policy, len(self._arms.names), self.dimension, self.seed, clicks)
@@ -120,13 +126,13 @@ class Bandit:
 
     @overload
     def act(
-        self, contexts: npt.ArrayLike | None = None, candidates: Sequence[Any] | None = None,
+        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None, candidates: Sequence[Any] | None = None,
         *, weights: None = None, examination: None = None, available: Sequence[Any] | None = None,
     ) -> Decision: ...  # fmt: skip
 
     @overload
     def act(
-        self, contexts: npt.ArrayLike | None = None, candidates: Sequence[Any] | None = None,
+        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None, candidates: Sequence[Any] | None = None,
         *, weights: int | Sequence[float] | Vector,
         examination: Sequence[float] | Vector | None = None,
         available: Sequence[Any] | None = None,
@@ -134,7 +140,7 @@ class Bandit:
 
     def act(
         self,
-        contexts: npt.ArrayLike | None = None,
+        contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
         candidates: Sequence[Any] | None = None,
         *,
         weights: int | Sequence[float] | Vector | None = None,
@@ -143,7 +149,8 @@ class Bandit:
     ) -> Decision | SlateDecision:
         """Compute this decision's probabilities, once, and draw an arm from them.
 
-        `contexts` has one row per arm on offer: the `candidates`, or all arms. With `weights`, one per
+        `contexts` has one row per arm on offer: the `candidates`, or all arms; or, for a bandit with
+        `features`, those of the visit and of the arms, by name or in their order. With `weights`, one per
         place of a page (a number k stands for k places that are seen alike), the arms of a slate are
         drawn, each with its fair exposure. With fewer arms than places the first places are used.
         `examination` has the chances that places are looked at, for feedback "examined": the weights,
@@ -153,7 +160,7 @@ class Bandit:
         with self._lock:
             every, number = self._arms.offered, self._made
             arms, names = every if candidates is None else self._arms.among(candidates)
-            rows = contexts_given(contexts, len(names), self.dimension)
+            rows = contexts_given(contexts, names, self.dimension, self.features)
             page = page_given(self, weights, examination)
             if page is not None:
                 drawn = self._engine.decide_slate(number, arms, rows, page.weights)
@@ -228,6 +235,7 @@ class Bandit:
                 "seed": self.seed,
                 "feedback": self.feedback,
                 "reward_range": self.reward_range,
+                "features": keeping.written_features(self.features),
                 "made": self._made,
             }
             keeping.save(path, header, self._engine.parts(), self._waiting)
@@ -239,7 +247,9 @@ class Bandit:
         try:
             found = keeping.built(header["policy"]) if policy is None else policy
             about = {name: header[name] for name in ("feedback", "reward_range") if name in header}
-            bandit = cls(found, header["arms"], header["dimension"], seed=header["seed"], **about)
+            features = keeping.built_features(header.get("features"))
+            made = (found, header["arms"], header["dimension"])
+            bandit = cls(*made, seed=header["seed"], features=features, **about)
             bandit._waiting = keeping.restore(bandit._engine.parts(), arrays)
             bandit._arms.retire(header["retired"])
             bandit._made = header["made"]

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+import fairx.features
 from fairx.errors import BrokenFile
+from fairx.features import Features
 from fairx.files import read_archive, write_archive
 from fairx.settings import KINDS, build, describe
 
@@ -105,3 +107,14 @@ def built(mapping: Any) -> Any:
             "the policy is not ours or holds a function: give it as Bandit.load(path, policy)"
         )
     return build(mapping)
+
+
+def written_features(features: Features | None) -> Any:
+    """Return features as a mapping; nothing for none."""
+    return None if features is None else describe(features)
+
+
+def built_features(mapping: Any) -> Any:
+    """Return the features of a mapping; files of before have none."""
+    kinds = {name: getattr(fairx.features, name) for name in fairx.features.__all__}
+    return None if mapping is None else build(mapping, kinds)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fairx import rules
+from fairx.features import Features
+from fairx.features.encoding import given_rows
 from fairx.policies.drawing import Drawn
 from fairx.slates import place_weights
 from fairx.slates.examination import chances_given, check_clicks, feedback_given
@@ -24,13 +25,27 @@ class Page(NamedTuple):
     chances: Vector | None
 
 
-def contexts_given(contexts: npt.ArrayLike | None, arms: int, dimension: int) -> Matrix:
+def dimension_given(dimension: int, features: Features | None) -> int:
+    """Return the dimension of contexts, which is that of the features, where there are any."""
+    if features is None:
+        return rules.count("dimension", dimension, low=0)
+    if dimension not in (0, features.dimension):
+        rule = f"be left out, or that of the features, {features.dimension}, not {dimension!r}"
+        raise rules.InvalidValue("dimension", rule)
+    return features.dimension
+
+
+def contexts_given(
+    contexts: Any, names: tuple[Any, ...], dimension: int, features: Features | None
+) -> Matrix:
     """Return one context per arm on offer."""
+    if features is not None:
+        return given_rows(features, {} if contexts is None else contexts, names)
     if contexts is None and dimension == 0:
-        return np.empty((arms, 0))
+        return np.empty((len(names), 0))
     if contexts is None:
         raise ValueError(f"contexts must be given: this bandit has dimension {dimension}")
-    return rules.array("contexts", contexts, (arms, dimension), "one row per arm on offer")
+    return rules.array("contexts", contexts, (len(names), dimension), "one row per arm on offer")
 
 
 def page_given(bandit: Any, weights: Any, examination: Any) -> Page | None:
