@@ -70,7 +70,7 @@ def test_the_regret_over_time_is_written_out(fair: pd.DataFrame) -> None:
     for decision, page in some.groupby("decision"):
         target = fair_exposure(MERIT, means[page["candidates"].iloc[0]], page["weight"].to_numpy())
         regret = np.abs(target - page["exposures"].iloc[0]).sum() / page["weight"].sum()
-        each.setdefault(min(int(decision / (859 / 40)), 39), []).append(regret)  # type: ignore[operator]
+        each.setdefault(min(int(decision / (859 / 40)), 39), []).append(regret)
     assert 20 < len(each) < 40
     for moment, number in zip(found.over_time, sorted(each), strict=True):
         assert (moment.start, moment.stop) == pytest.approx(

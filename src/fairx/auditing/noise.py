@@ -106,7 +106,8 @@ def _found_again(known: Known, generator: np.random.Generator) -> Matrix:
     variances = (own + MORE * mean * (1 - mean)) / (counts + MORE)
     errors = (high - low) * np.sqrt(variances / counts) / known.looked
     errors = np.where(sums.rewards > 0, errors, 0.0)  # those without rewards stay what is guessed
-    return known.merits.means + errors * ndtri(_spread_out(FLOORS, counts.size, generator))
+    drawn: Matrix = ndtri(_spread_out(FLOORS, counts.size, generator))
+    return known.merits.means + errors * drawn
 
 
 def _possible(known: Known, generator: np.random.Generator) -> Matrix:
