@@ -28,9 +28,9 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.events import Reward
 from fairx.store.identity import minted, place_id
-from fairx.store.logbook import Spool
 from fairx.store.settings import COUNTING, LINEAR
 from fairx.store.slates import AskedSlate, slate_rows, write_slates
+from fairx.store.spool import Spool
 from fairx.store.sqlite import SQLite
 
 MERIT = {"kind": "Exponential", "steepness": 3}

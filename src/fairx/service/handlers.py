@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
 from fairx import rules
 from fairx.rules import InvalidValue
+from fairx.store import scratch
 from fairx.store.errors import NotFound
 from fairx.store.experiments import Changes, change_arms, create, erase, set_status
 from fairx.store.identity import is_ours
@@ -118,7 +117,7 @@ async def audit(call: Call) -> Any:
 async def export_log(call: Call) -> Any:
     """Return the decision log as Parquet."""
     experiment = call.runtime.decider(call.name).snapshot.experiment
-    folder = Path(tempfile.mkdtemp(prefix="fairx-export-"))
+    folder = scratch.folder("export-")
     path = folder / "log.parquet"
     try:
         await call.runtime.read(lambda database: export(database, experiment, path))

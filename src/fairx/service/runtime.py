@@ -15,6 +15,7 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.errors import NotFound, Unavailable
 from fairx.store.folding import AT_ONCE, fold
+from fairx.store.scratch import remove_leftovers
 from fairx.store.seals import keyed
 from fairx.store.snapshots import ServedExperiment, Snapshot, newest_named, newest_of_all
 from fairx.store.writer import OTHER
@@ -70,6 +71,7 @@ class Runtime:
     async def start(self) -> None:
         """Open the store, load the newest snapshots, and begin to fold."""
         loop = asyncio.get_running_loop()
+        await run_in_threadpool(remove_leftovers)
         await run_in_threadpool(self._check)
         self._writing = await run_in_threadpool(Writing, self._connect, loop)
         await self.reload()

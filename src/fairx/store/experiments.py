@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from .database import Database, add
 from .decisions import SEALED
 from .errors import Conflict, NotFound
+from .folding import keep_sums
 from .sealing import ALL, sealed
 from .settings import Settings, check_floor, dumped, written
 from .snapshots import (
@@ -112,11 +113,9 @@ def erase(
     sealed(database, "decisions", experiment.id, [row[1:] for row in found])
     rows = [row[:1] for row in found]
     count = sum(place in (None, 1) for (place,) in rows)  # a slate is one decision
-    now = newest(database, experiment)
     # The log alone can no longer rebuild these sums: keep them, for `fairx verify`.
-    insert = "INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
     if count and experiment.settings.dimension:
-        database.rows(insert, (experiment.id, now.watermark, now.sums.tobytes()))
+        keep_sums(database, newest(database, experiment))
     note(database, time, actor, "erase", experiment.name, {"decisions": count})
     return count
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .database import Database
-from .remaking import Remaking, Verified
+from .remaking import Remaking
 from .seals import broken_seals, is_sealed
 from .snapshots import experiments
+from .verified import Verified
 
 # A service has written to it, of a version that seals.
 LOST_SEALS = """
