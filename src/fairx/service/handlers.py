@@ -9,12 +9,12 @@ from msgspec import structs
 from fairx import rules
 from fairx.rules import InvalidValue
 from fairx.store import scratch
+from fairx.store.arms import REMOVED
 from fairx.store.errors import NotFound
 from fairx.store.experiments import Changes, change_arms, create, erase, set_status
 from fairx.store.identity import is_ours
 from fairx.store.logbook import export
 from fairx.store.settings import Settings, checked
-from fairx.store.snapshots import REMOVED
 from fairx.store.tokens import revoke_tokens_of
 
 from . import answers, requests, views

@@ -6,10 +6,11 @@ import numpy as np
 
 from fairx.types import Vector
 
+from .arms import arms_at, candidates_of
 from .audited import audited
 from .compact import KnownPools
 from .database import Database
-from .snapshots import Snapshot, arms_at, candidates_of
+from .snapshots import Snapshot
 
 # The audit is of the first decisions that it counts, as many as there were when it was made.
 ROWS = """

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .arms import ACTIVE, PAUSED, REMOVED, Arm, arms_at
 from .database import Database, add
 from .decisions import SEALED
 from .errors import Conflict, NotFound
@@ -14,13 +15,8 @@ from .folding import keep_sums
 from .sealing import ALL, sealed
 from .settings import Settings, check_floor, dumped, written
 from .snapshots import (
-    ACTIVE,
-    PAUSED,
-    REMOVED,
-    Arm,
     ServedExperiment,
     Snapshot,
-    arms_at,
     experiments,
     newest,
     newest_named,

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arms import arms_at, candidates_of
 from .database import Database
 from .decisions import COLUMNS, Decision, fetched
 from .earlier import Earlier
 from .errors import NotFound
-from .snapshots import Snapshot, arms_at, candidates_of
+from .snapshots import Snapshot
 
 OUTCOME = """
 SELECT w.due, m.time, m.reward FROM decisions d LEFT JOIN waiting w ON w.sequence = d.sequence

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from .arms import candidates_of
 from .compact import is_digest
 from .decisions import Decision
 from .earlier import Earlier
 from .identity import slate_id
-from .snapshots import ServedExperiment, candidates_of
+from .snapshots import ServedExperiment
 
 PLACE = 14  # where it is in a row
 PLAIN = pa.list_(pa.string())

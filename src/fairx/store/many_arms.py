@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from .arms import candidates_of
 from .earlier import Earlier
 from .errors import Conflict
 from .log_tables import propensities
-from .snapshots import candidates_of
 
 MANY = 200  # arms: beyond, audits are by the propensities of the arms shown
 MOST = 5_000_000_000  # pairs of candidates in one pool, of all pools: what an audit looks through

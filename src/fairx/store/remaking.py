@@ -9,7 +9,7 @@ import numpy as np
 
 from fairx.types import Vector
 
-from .arms import ArmsThroughTime
+from .arms import ACTIVE, ArmsThroughTime
 from .compact import KnownPools, is_same
 from .database import Database
 from .deciding import Decider
@@ -17,7 +17,7 @@ from .decisions import COLUMNS, Decision
 from .folding import MATURE, Mature, learn_from, outcomes
 from .identity import is_ours, slate_id
 from .slates_again import grouped_by_slate, slate_again
-from .snapshots import ACTIVE, ServedExperiment, Snapshot, newest
+from .snapshots import ServedExperiment, Snapshot, newest
 from .statistics import empty, widened
 from .verified import Verified
 
@@ -163,10 +163,10 @@ class Remaking:
         drawn, found = decider.decide(first.id, candidates)
         if not is_same(found.tobytes(), first.probabilities):
             return "its probabilities differ from what the snapshot gives"
-        if first.propensity not in (None, found[first.position]):
-            return "its propensity differs from what the snapshot gives"
         if drawn != first.position or candidates.arms[first.position] != first.arm:
             return f"its arm is {first.arm}, but the snapshot gives {candidates.arms[drawn]}"
+        if first.propensity not in (None, found[drawn]):
+            return "its propensity differs from what the snapshot gives"
         return ""
 
     def _end(self, last: Snapshot | None) -> None:

@@ -129,6 +129,7 @@ def entered(database: Database, inside: bool) -> Iterator[None]:
         if not inside and database.ledger is not None:
             database.ledger.flush(database)
     except BaseException:
+        database.known_arms.clear()  # some were read inside, perhaps, and are not to be
         if database.ledger is not None:
             database.ledger.back(mark)
         raise

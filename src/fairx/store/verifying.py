@@ -23,6 +23,7 @@ def verify(
     progress: Callable[[int], None] = lambda count: None,
 ) -> Verified:
     """Make everything in the log again; with the secret, check the signatures of decisions too."""
+    database.known_arms.clear()  # all is read anew
     sealed = is_sealed(database)
     broken = broken_seals(database, secret) if sealed and secret is not None else []
     if not sealed and database.rows(LOST_SEALS):
