@@ -17,6 +17,7 @@ from fairx.store.compact import digest_of, is_digest
 
 ARMS = [f"arm {i}" for i in range(150)]
 SOME = ARMS[149:3:-1]
+TOLD = {"kind": "Exp3", "gamma": 0.2}
 
 
 def fill(service: Service) -> list[Any]:
@@ -138,3 +139,21 @@ def test_a_change_is_noticed_without_the_secret(tmp_path: Path, filled: bytes, k
 def test_digests_are_no_lists() -> None:
     assert is_digest(digest_of(b""))
     assert not any(is_digest(bytes(4 * n)) for n in range(100))
+
+
+def test_what_a_policy_is_told_stays_on_record(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with serving(path) as service:
+        service.create(arms=ARMS, policy=TOLD, reward_window_s=10)
+        for i in range(4):
+            made = service.decide(f"k{i}", candidates=SOME)
+            service.reward(made["decision"], i % 2)
+            service.later(6)
+        service.later(20)
+    connection = apsw.Connection(str(path))
+    sizes = connection.execute(
+        "SELECT DISTINCT length(probabilities), length(candidates) FROM decisions"
+    )
+    assert list(sizes) == [(8 * len(SOME), 25)]
+    connection.close()
+    assert verified(path).problems == ()

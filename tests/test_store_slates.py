@@ -38,6 +38,8 @@ FAIR_EG = {"kind": "FairXEG", "merit": MERIT, "epsilon": 0.0}
 FAIR_LIN_TS = {"kind": "FairXLinTS", "merit": MERIT, "prior_std": 1, "reward_std": 0.5}
 MORE: dict[str, dict[str, Any]] = {
     "FairXTS": {"merit": MERIT, "prior_std": 1, "reward_std": 0.5},
+    "FairXBetaTS": {"merit": MERIT},
+    "FairXGammaTS": {"merit": MERIT},
     "FairXUCB": {"merit": MERIT, "width": 0.5},
     "FairXEG": {"merit": MERIT, "epsilon": 0.1},
     "EG": {"epsilon": 0.1},

@@ -58,7 +58,7 @@ def _made(
     made = Decision(
         decision, experiment.id, now, decider.snapshot.version, int(candidates.arms[position]),
         position, candidates.named, probabilities.tobytes(), candidates.contexts.tobytes() or None,
-        asked.unit, digest, propensity=float(probabilities[position]),
+        asked.unit, digest, propensity=None if decider.is_told else float(probabilities[position]),
     )  # fmt: skip
     return made, now + experiment.settings.reward_window_s
 

@@ -2,7 +2,7 @@
 
 Ten thousand probabilities follow from snapshot, candidates and id: their digest is enough to notice
 that they would come out otherwise. With contexts the whole list stays, for contexts can be erased,
-and are longer. A long list of candidates is on record once, in `pools`, and known by its digest.
+and are longer; so it does where the policy is told of it when the decision is mature. A long list of candidates is on record once, in `pools`, and known by its digest.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from fairx.errors import FairxError, UnknownArm
 from fairx.exposure import choose, mix
 from fairx.numerics.streams import normals_of_round, uniform
 from fairx.policies.drawing import Drawing, Drawn, Keys
+from fairx.policies.telling import check_one_place, is_told
 from fairx.rules import InvalidValue
 from fairx.types import Indices, Matrix, Vector
 
@@ -68,6 +69,9 @@ class Decider:
         settings = snapshot.experiment.settings
         self.snapshot, self.floor = snapshot, settings.floor
         self.dimension = settings.dimension
+        self.is_told = is_told(
+            settings.policy
+        )  # of probabilities, by the fold: they stay on record
         self._numbers, self._active = about(snapshot.arms)[1:3]
         self._kernel = cast(Any, settings.policy)
         self._keys = np.zeros(4, np.uint64)
@@ -103,6 +107,7 @@ class Decider:
     def draws_slates(self) -> Drawing:
         """Make ready for slates, which may take seconds the first time."""
         if self._drawing is None:
+            check_one_place(self._kernel)
             if not self.is_ready:
                 self.make_ready()
             self._drawing = Drawing(self._kernel, self._state, self.dimension, self.floor)

@@ -37,7 +37,7 @@ class Decision(NamedTuple):
     asked: bytes  # a digest of the request: another one may not use the same key
     place: int | None = None  # from 1; None for a decision that is no slate
     weight: float | None = None
-    propensity: float | None = None  # of the arm, at this place; None in a store of before
+    propensity: float | None = None  # of the arm, at this place; None if all are on record for ever
 
 
 class Recorded(NamedTuple):

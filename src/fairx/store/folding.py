@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairx.policies.telling import is_told
 from fairx.types import Matrix
 
 from . import crash_points
@@ -15,6 +16,7 @@ from .database import Database, add, listed
 from .sealing import sealed
 from .snapshots import ServedExperiment, Snapshot, newest, publish
 from .statistics import learn
+from .told import tell_and_learn
 
 CHECKPOINT = 2_000  # decisions
 AT_ONCE = 500  # decisions in one transaction: decisions that are being made wait no longer
@@ -52,7 +54,7 @@ def fold(
     _write(database, before, mature, rewards, now)
     crash_points.reach("mid_fold")
     sums = before.sums.copy()
-    learn_from(experiment, sums, mature, [reward for reward, _ in rewards])
+    learn_from(database, experiment, sums, mature, [reward for reward, _ in rewards])
     snapshot = Snapshot(
         experiment, before.version + 1, before.watermark + len(due), now, before.arms, sums
     )
@@ -99,9 +101,13 @@ def outcomes(
 
 
 def learn_from(
-    experiment: ServedExperiment, sums: Any, mature: list[Mature], rewards: list[float | None]
-) -> None:
+    database: Database, experiment: ServedExperiment, sums: Any, mature: list[Mature],
+    rewards: list[float | None],
+) -> None:  # fmt: skip
     """Add decisions to the sums, in their order."""
+    if is_told(experiment.settings.policy):
+        tell_and_learn(database, experiment, sums, [each.sequence for each in mature], rewards)
+        return
     learned = [(each, r) for each, r in zip(mature, rewards, strict=True) if r is not None]
     values = np.array([reward for _, reward in learned], np.float64)
     contexts = _contexts([each for each, _ in learned], experiment.settings.dimension)

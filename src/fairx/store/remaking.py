@@ -98,7 +98,7 @@ class Remaking:
             self.unknown = True
         if self.unknown:
             return self._checkpoint(sums, stop)
-        learn_from(self.experiment, sums, mature, learned)
+        learn_from(self.database, self.experiment, sums, mature, learned)
         return sums
 
     def _is_kept(self, snapshot: Snapshot) -> bool:

@@ -14,9 +14,11 @@ from fairx.settings import KINDS, build, describe
 MERITS = ("Affine", "Exponential", "Logistic", "PiecewiseLinear", "Power")
 SOLVERS = ("Exact", "Gradient")
 INTERVALS = ("Hoeffding", "KullbackLeibler")  # those of counts and sums alone, which are kept
-COUNTING = ("FairXTS", "FairXEG", "FairXUCB", "EG", "Uniform")
+COUNTING = ("FairXTS", "FairXBetaTS", "FairXGammaTS", "FairXEG", "FairXUCB", "EG", "Uniform")
 LINEAR = ("FairXLinTS", "FairXLinEG", "LinEG")
-SERVED = {name: KINDS[name] for name in (*COUNTING, *LINEAR, *MERITS, *SOLVERS, *INTERVALS)}
+TOLD = ("FairXGradient", "Exp3")  # whose whole state is kept
+POLICIES = (*COUNTING, *TOLD, *LINEAR)
+SERVED = {name: KINDS[name] for name in (*POLICIES, *MERITS, *SOLVERS, *INTERVALS)}
 LARGEST = 1e9  # of all numbers from outside: their squares and sums stay finite
 
 
@@ -68,8 +70,8 @@ def checked(settings: Mapping[str, Any]) -> Settings:
         raise _not_one_of("merit", MERITS, merit)
     policy = build(settings["policy"], SERVED)
     kind = type(policy).__name__
-    if kind not in COUNTING + LINEAR:
-        raise InvalidValue("policy", f"be one of {', '.join(COUNTING + LINEAR)}, not {kind}")
+    if kind not in POLICIES:
+        raise InvalidValue("policy", f"be one of {', '.join(POLICIES)}, not {kind}")
     for part, kinds in (
         ("merit", MERITS),
         ("solver", SOLVERS),

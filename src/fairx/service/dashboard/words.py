@@ -14,6 +14,10 @@ NOTHING = "\N{EN DASH}"
 POLICIES = {
     "FairXTS": "Guesses the mean reward of each arm at random, as far as the rewards so far leave it "
     "open, and shares out exposure by the merit of the guess (FairX-TS).",
+    "FairXBetaTS": "Guesses the chance of success of each arm at random, as far as the rewards so far "
+    "leave it open, and shares out exposure by the merit of the guess (FairX-TS, for 0 or 1).",
+    "FairXGammaTS": "Guesses the mean count of each arm at random, as far as the rewards so far leave "
+    "it open, and shares out exposure by the merit of the guess (FairX-TS, for counts).",
     "FairXLinTS": "Guesses at random how contexts make rewards, as far as the rewards so far leave it "
     "open, and shares out exposure by the merit of the guess (FairX-LinTS).",
     "FairXEG": "Shares out exposure by the merit of the mean rewards so far, and equally a part of the "
@@ -22,6 +26,9 @@ POLICIES = {
     "a part of the time (FairX-LinEG).",
     "FairXUCB": "Shares out exposure by the merit of the most hopeful means that the rewards so far "
     "leave open (FairX-UCB).",
+    "FairXGradient": "Moves the exposure of each arm a little with each reward, towards shares in "
+    "proportion to merit. It forgets, and follows what changes.",
+    "Exp3": "Shows arms by the exponential of what they earned, and any a part of the time. It has no merit.",
     "EG": "Shows the arm with the best mean reward, and any arm a part of the time. It has no merit.",
     "LinEG": "Shows the arm that contexts predict to be best, and any a part of the time. It has no merit.",
     "Uniform": "Shows all arms on offer equally often. It has no merit.",
