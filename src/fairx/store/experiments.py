@@ -96,11 +96,19 @@ def set_status(
     note(database, time, actor, status, experiment.name, {})
 
 
+def erase_named(database: Database, name: str, unit: str, time: float, actor: str) -> int:
+    """Forget a unit in all experiments that have, or had, a name: deleted ones keep their log."""
+    found = experiments(database, "name = ?", (name,))
+    if not found:
+        raise NotFound(f"experiment {name!r} does not exist")
+    return sum(erase(database, each, unit, time, actor) for each in found)
+
+
 def erase(
     database: Database, experiment: ServedExperiment, unit: str, time: float, actor: str
 ) -> int:
     """Forget a unit and its contexts. What was learned from them stays, as sums over many."""
-    _locked(database, experiment)
+    _lock(database, experiment)
     where, line = "experiment = ? AND unit = ?", SEALED
     select = f"SELECT {line} FROM decisions WHERE {where}"
     sealed(database, "decisions", experiment.id, database.rows(select, (experiment.id, unit)), -1)
@@ -137,12 +145,16 @@ def _same(database: Database, there: Snapshot, arms: Sequence[str], settings: Se
 
 def _locked(database: Database, experiment: ServedExperiment) -> ServedExperiment:
     """Return an experiment as it is, which nobody else changes until the end of the transaction."""
-    sql = "SELECT version FROM statistics WHERE experiment = ?"
-    database.rows(sql + database.lock, (experiment.id,))
+    _lock(database, experiment)
     for each in experiments(database):
         if each.id == experiment.id:
             return each
     raise NotFound(f"experiment {experiment.name!r} does not exist")
+
+
+def _lock(database: Database, experiment: ServedExperiment) -> None:
+    sql = "SELECT version FROM statistics WHERE experiment = ?"
+    database.rows(sql + database.lock, (experiment.id,))
 
 
 def _changed(arms: tuple[Arm, ...], changes: Changes) -> tuple[Arm, ...]:
