@@ -34,7 +34,7 @@ ONCE = {
     "test_dashboard_browser", "test_dialects", "test_evaluation_coverage", "test_evaluation_fields",
     "test_features", "test_keeping", "test_late_oracles", "test_latex", "test_logs", "test_logs_files", "test_mutate",
     "test_outages", "test_pictures", "test_plots", "test_report", "test_report_browser", "test_rival_notions", "test_seals",
-    "test_site", "test_site_browser", "test_telling", "test_withholding",
+    "test_site", "test_site_browser", "test_telling", "test_compact", "test_many_arms", "test_turnover", "test_withholding",
 }  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from fairx.store import located
 from fairx.store.decisions import write_decisions
 from fairx.store.events import Batch, Reward
 from fairx.store.folding import fold
-from fairx.store.logbook import Spool
 from fairx.store.rewards import take_in
+from fairx.store.spool import Spool
 from fairx.store.sqlite import SQLite
 
 ROUNDS, WINDOW, MEAN, STEPS = 6_000, 2000, 0.3, 100
