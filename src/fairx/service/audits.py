@@ -12,6 +12,7 @@ from fairx.logs import Log, read
 from fairx.merit import Merit
 from fairx.store.errors import Conflict
 from fairx.store.logbook import Spool
+from fairx.store.settings import merit_of
 from fairx.store.snapshots import Snapshot
 
 from .cache import Cache
@@ -76,7 +77,7 @@ def _is_of(audited: Audited, snapshot: Snapshot) -> bool:
 def _audited(
     spool: Spool, folder: Path | None, snapshot: Snapshot, question: Question
 ) -> Audit | SlateAudit:
-    merit = getattr(snapshot.experiment.settings.policy, "merit", None)
+    merit = merit_of(snapshot.experiment.settings)
     if merit is None:
         kind = type(snapshot.experiment.settings.policy).__name__
         raise Conflict(f"the audit needs a merit, but policy {kind} has none")
