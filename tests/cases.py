@@ -24,6 +24,8 @@ from fairx import (
     FairXLinEG,
     FairXLinTS,
     FairXLinUCB,
+    FairXLogisticTS,
+    FairXLogisticUCB,
     FairXTS,
     FairXUCB,
     Floor,
@@ -130,6 +132,11 @@ RIVALS: list[Any] = [
     NashUCB(rounds=1000, constant=0.01),
 ]
 POLICIES = FAIR + CONVENTIONAL
+LOGISTIC: list[Any] = [
+    FairXLogisticTS(MERITS[0], prior_std=2),
+    FairXLogisticUCB(MERITS[0], beta=0.1, ridge=1),
+    FairXLogisticUCB(MERITS[2], beta=0.1, ridge=0.5, solver=Gradient(steps=20)),
+]
 YEAST = np.array([762, 1038, 983, 862, 722, 597, 428, 480, 178, 253, 289, 1816, 1799, 34]) / 2417
 
 

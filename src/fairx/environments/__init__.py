@@ -5,6 +5,7 @@ from .bernoulli import Bernoulli
 from .labelled import Labelled
 from .late import Late
 from .linear import Linear, LinearPrior
+from .logistic import LogisticLinear, LogisticPrior
 from .lower_bounds import lipschitz_pair, minimum_merit_pair
 from .moving import Cycle, RandomWalk, Switching
 from .normal import Normal, NormalPrior
@@ -18,6 +19,8 @@ __all__ = [
     "Late",
     "Linear",
     "LinearPrior",
+    "LogisticLinear",
+    "LogisticPrior",
     "MovingEnvironment",
     "Normal",
     "NormalPrior",

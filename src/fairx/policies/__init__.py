@@ -14,6 +14,8 @@ from .fair_gradient import FairXGradient
 from .fair_lin_eg import FairXLinEG
 from .fair_lin_ts import FairXLinTS
 from .fair_lin_ucb import FairXLinUCB
+from .fair_logistic_ts import FairXLogisticTS
+from .fair_logistic_ucb import FairXLogisticUCB
 from .fair_ts import FairXTS
 from .fair_ucb import FairXUCB
 from .fixed import OptimalFair, Uniform
@@ -68,6 +70,8 @@ __all__ = [
     "FairXLinEG",
     "FairXLinTS",
     "FairXLinUCB",
+    "FairXLogisticTS",
+    "FairXLogisticUCB",
     "FairXTS",
     "FairXUCB",
     "Floor",
