@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from audit_oracle import (
@@ -89,8 +90,13 @@ def lines(setting: Setting) -> list[Row]:
     return [line(setting, arm, [arm]) for arm in setting.arms()]
 
 
-def groups(setting: Setting) -> list[Row]:
-    return [line(setting, name, arms) for name, arms in setting.members().items()]
+def groups(setting: Setting, alone: bool = False) -> list[Row]:
+    """Return the groups; where these are judged by the box alone, they share alpha with the arms."""
+    members = setting.members()
+    if alone:
+        part = len(members) / (len(members) + len(setting.arms()))
+        setting = replace(setting, part=part)
+    return [line(setting, name, arms) for name, arms in members.items()]
 
 
 def regrets(setting: Setting) -> list[float] | None:

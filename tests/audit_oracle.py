@@ -25,6 +25,7 @@ class Setting:
     alpha: float = 0.05
     reward_range: Interval = (0.0, 1.0)
     late: float = math.inf
+    part: float = 1.0  # of alpha, for means
 
     def has(self, column: str) -> bool:
         return column in self.rows[0]
@@ -151,7 +152,7 @@ def within(values: Sequence[float], alpha: float, low: float, high: float) -> In
 @cache
 def mean_boxes(setting: Setting) -> dict[str, Interval]:
     """Return the intervals that hold all means at once; shows alone leave half of alpha."""
-    alpha = setting.alpha if setting.has("probabilities") else setting.alpha / 2
+    alpha = setting.part * setting.alpha / (1 if setting.has("probabilities") else 2)
     arms = setting.arms()
     found = {}
     for arm in arms:
