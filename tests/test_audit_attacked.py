@@ -231,3 +231,32 @@ def test_lines_are_unreadable_before_any_pass(tmp_path: Path) -> None:
     log = read(tmp_path / "log.csv")
     assert log.unreadable() == {}
     assert log.problems() == log.unreadable() == {"unreadable line": 1}
+
+
+def test_a_page_of_propensities_has_groups_that_the_box_judges(tmp_path: Path) -> None:
+    """It was a traceback: pseudo-rewards of the arms shown say nothing of groups."""
+    rng = np.random.default_rng(1)
+    shown = rng.choice(3, 300, p=[0.2, 0.5, 0.3])
+    table = pd.DataFrame({"arm": shown, "propensity": np.array([0.2, 0.5, 0.3])[shown]})
+    table["reward"] = (rng.random(300) < 0.5).astype(float)
+    found = audit(table, Exponential(4), groups={"0": "x", "1": "x", "2": "y"})
+    assert {line.judged_by for line in found.groups} == {"box"}
+    page = write_audit(found, tmp_path, {}).read_text("utf-8")
+    assert 'id="groups"' in page
+    assert 'id="groups-beside"' not in page
+
+
+@pytest.mark.parametrize("column", ["arm", "reward"])
+def test_strata_are_known_before_the_decision(column: str) -> None:
+    table = pd.DataFrame({"arm": ["a", "b"] * 4, "reward": [0.0, 1.0] * 4})
+    rule = f"by must be something known before the decision, not '{column}'"
+    with pytest.raises(ValueError, match=rule):
+        audit(table, Exponential(1), by=column, columns={"stratum": column})
+
+
+def test_names_that_no_font_has_and_names_that_look_like_formulas_are_drawn(tmp_path: Path) -> None:
+    """Warnings are errors here: a glyph that was missing was told for each figure."""
+    names = ["\u5546\u54c1", "\U0001f3fa pot", "$\\frac$ & $5", "\x07bell"]
+    table = pd.DataFrame({"arm": names * 50, "reward": [0.0, 1.0] * 100})
+    page = write_audit(audit(table, Exponential(1)), tmp_path, {}).read_text("utf-8")
+    assert "\U0001f3fa pot" in page

@@ -22,7 +22,7 @@ PSEUDO_REWARDS, BOX = "pseudo-rewards", "box"
 WEAKLY = "pseudo-rewards of the arms shown"
 RATINGS = "ratings"
 STEADY = "The mean reward of each arm does not vary: not with time, not with the context."
-OF_THE_BOX = f"For arms that the box judged: {STEADY}"
+OF_THE_BOX = f"For arms or groups that the box judged: {STEADY}"
 CERTAIN = 0.5  # of decisions that cannot be fair: beyond, the box speaks too
 CONDITIONS = {
     PSEUDO_REWARDS: (

@@ -68,6 +68,10 @@ def stratum(log: Log, by: str | None) -> str:
         raise rules.InvalidValue(
             "by", f"be {choices} or the column of strata, not {by!r}: {remedy}"
         )
+    for name in ("arm", "reward"):
+        if by == log.columns.get(name):
+            rule = f"be something known before the decision, not {by!r}: that is its {name}"
+            raise rules.InvalidValue("by", rule)
     return "stratum"
 
 

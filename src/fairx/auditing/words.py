@@ -32,7 +32,7 @@ MISSING = (
     "They count as exposure and tell nothing of merit: where rewards go missing because of what "
     "they are, merit is biased."
 )
-UNREWARDED = "Their mean may be anything that is possible; where one number is needed it is that of all arms."
+UNREWARDED = "Without rewards a mean may be anything that is possible; where one number is needed it is that of all arms."
 TURNED = (
     "{accused} accused beside the others of the contrary of what mean rewards say ({arm} is {verdict}, with {ratio:.2f} times the share that its mean reward earns): others are "
     "farther from fair, or means vary. Then nothing is said of its share."

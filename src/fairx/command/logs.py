@@ -35,10 +35,12 @@ def add_logs(parser: argparse.ArgumentParser) -> None:
 
 def run_check(options: argparse.Namespace) -> int:
     """Tell what a log has; 1 where a row has a problem."""
+    from fairx.texts import several
+
     log = _read(options)
     rows, valid = log.counts()
     print(f"dialect: {log.origin.dialect}")
-    print(f"rows: {rows:,}, of which {valid:,} are valid")
+    print(f"rows: {rows:,}, of which {several(valid, 'is', 'are')} valid")
     print(f"columns: {', '.join(_called(*pair) for pair in log.columns.items())}")
     return 1 if _tell(log, options) else 0
 

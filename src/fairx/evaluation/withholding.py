@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fairx.texts import several
 from fairx.types import Indices, Vector
 
 from .gathering import Gathered
@@ -165,6 +166,6 @@ def _few(terms: Terms, found: Gathered, names: Sequence[Any], number: float) -> 
     arms = found.rows.arms
     parts = np.bincount(arms, squared(terms.coefficients), len(names))
     worst, shows = int(parts.argmax()), np.bincount(arms, minlength=len(names))
-    told = f"about {number:.0f} rewards decide, of {ENOUGH} needed"
+    told = f"about {several(round(number), 'reward decides', 'rewards decide')}, of {ENOUGH} needed"
     share = parts[worst] / parts.sum()
-    return f"{told}; {share:.0%} is up to arm {names[worst]}, shown {shows[worst]:,} times"
+    return f"{told}; {share:.0%} is up to arm {names[worst]}, shown {several(int(shows[worst]), 'time', 'times')}"

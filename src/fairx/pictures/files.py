@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -63,7 +64,7 @@ def save(
     figure: Figure, path: str | Path, formats: Sequence[str] = ("svg", "png")
 ) -> tuple[Path, ...]:
     """Write `path`.svg and so on, the same bytes for the same figure; return the paths."""
-    with _laid_out(figure):
+    with warnings.catch_warnings(), _laid_out(figure):
         return tuple(write_picture(figure, f"{path}.{kind}") for kind in formats)
 
 
@@ -76,6 +77,8 @@ def inlined(figure: Figure, path: str | Path, formats: Sequence[str] = ("svg", "
 @contextmanager
 def _laid_out(figure: Figure) -> Iterator[None]:
     """Fit the parts together once: for each file anew it would take most of the time."""
+    # A name that our font cannot draw is still a text in SVG, and pages have other fonts.
+    warnings.filterwarnings("ignore", "Glyph .* missing from font")
     figure.draw_without_rendering()
     engine = figure.get_layout_engine()
     figure.set_layout_engine("none")

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairx.auditing.moments import Stretches
 from fairx.auditing.regret import Regret
-from fairx.logs import Log
+from fairx.logs import Log, problems
 from fairx.types import Indices, Vector
 
 from .shares import PageKind, exposures_of
@@ -116,7 +116,9 @@ def slate_sums(log: Log) -> SlateSums:
     )
     names = log.query("SELECT arm FROM page_arms ORDER BY arm_number")["arm"].tolist()
     if not names:
-        raise ValueError(f"the log must have a valid slate, but {log.source} has: {log.problems()}")
+        raise ValueError(
+            f"the log must have a valid slate, but {log.source} has none: {problems.told(log.problems())}"
+        )
     kinds, by_arm = _kinds(log, listed, len(names)), log.query(BY_ARM)
     ends = log.query(ENDS)
     if np.ma.getmaskarray(ends["least"])[0]:
