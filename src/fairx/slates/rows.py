@@ -66,11 +66,15 @@ def sort_found(page: Page, exposures: Vector, count: int) -> None:
 
     Up to a hundred or so this is faster than sorting: the processor has nothing to guess.
     """
+    values = page.has[:count]  # free until swaps begin; side by side they are compared at once
     for i in range(count):
-        value, before = exposures[page.found[i]], 0
-        for j in range(count):
-            other = exposures[page.found[j]]
-            before += int((other > value) | ((other == value) & (j < i)))
+        values[i] = exposures[page.found[i]]
+    for i in range(count):
+        value, before = values[i], 0
+        for j in range(i):
+            before += int(values[j] >= value)
+        for j in range(i + 1, count):
+            before += int(values[j] > value)
         page.order[before], page.wants[before] = page.found[i], value
 
 
