@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
+from fairx.features import Features
 from fairx.moved import renamed
 from fairx.policies import Policy
 from fairx.slates.examination import feedback_given
@@ -46,6 +47,9 @@ class Bandit:
         and has the reward if it was, and 0 if not; nobody knows which of them a 0 is.
     reward_range
         What rewards are from and to, where a policy must know before.
+    features
+        Named features that contexts are made of: `act` then takes {"visit": {...}, "arms": {...}}, and
+        the dimension is theirs.
 
     Examples
     --------
@@ -63,12 +67,13 @@ class Bandit:
     def __init__(
         self, policy: Policy[Any], arms: int | Sequence[Hashable], dimension: int = 0, *,
         seed: int, feedback: str = "each", reward_range: tuple[float, float] = (0.0, 1.0),
+        features: Features | None = None,
     ) -> None:  # fmt: skip
         self._arms = Arms(arms)
         self.policy, self.feedback = policy, feedback_given(feedback, None)
         self.reward_range = rules.interval("reward_range", reward_range)
         clicks = offering.range_of_clicks(policy, feedback, self.reward_range)
-        self.dimension = rules.count("dimension", dimension, low=0)
+        self.features, self.dimension = features, offering.dimension_given(dimension, features)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
         self._engine = Engine(policy, len(self._arms.names), self.dimension, self.seed, clicks)
@@ -103,25 +108,29 @@ class Bandit:
 
     @overload
     def act(
-        self, contexts: npt.ArrayLike | None = None, candidates: Sequence[Any] | None = None,
+        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
+        candidates: Sequence[Any] | None = None,
         *, weights: None = None, examination: None = None, available: Sequence[Any] | None = None,
     ) -> Decision: ...  # fmt: skip
 
     @overload
     def act(
-        self, contexts: npt.ArrayLike | None = None, candidates: Sequence[Any] | None = None,
+        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
+        candidates: Sequence[Any] | None = None,
         *, weights: Weights, examination: Chances | None = None,
         available: Sequence[Any] | None = None,
     ) -> SlateDecision: ...  # fmt: skip
 
     def act(
-        self, contexts: npt.ArrayLike | None = None, candidates: Sequence[Any] | None = None,
+        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
+        candidates: Sequence[Any] | None = None,
         *, weights: Weights | None = None, examination: Chances | None = None,
         available: Sequence[Any] | None = None,  # the old name of candidates
     ) -> Decision | SlateDecision:  # fmt: skip
         """Compute this decision's probabilities, once, and draw an arm from them.
 
-        `contexts` has one row per arm on offer: the `candidates`, or all arms. With `weights`, one per
+        `contexts` has one row per arm on offer: the `candidates`, or all arms; or, for a bandit with
+        `features`, those of the visit and of the arms, by name or in their order. With `weights`, one per
         place of a page (a number k stands for k places that are seen alike), the arms of a slate are
         drawn, each with its fair exposure. With fewer arms than places the first places are used.
         `examination` has the chances that places are looked at, for feedback "examined": the weights,
@@ -132,7 +141,7 @@ class Bandit:
         with self._lock:
             every, number = self._arms.offered, self._made
             arms, names = every if candidates is None else self._arms.among(candidates)
-            rows = offering.contexts_given(contexts, len(names), self.dimension)
+            rows = offering.contexts_given(contexts, names, self.dimension, self.features)
             if weights is not None or examination is not None:
                 page = offering.page_given(self, weights, examination)
                 drawn = self._engine.decide_slate(number, arms, rows, page.weights)

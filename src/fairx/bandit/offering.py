@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fairx import rules
+from fairx.features import Features
+from fairx.features.encoding import given_rows
 from fairx.policies.drawing import Drawn
 from fairx.slates import place_weights
 from fairx.slates.examination import chances_given, check_clicks, feedback_given
@@ -49,13 +50,27 @@ def range_of_clicks(
     return reward_range
 
 
-def contexts_given(contexts: npt.ArrayLike | None, arms: int, dimension: int) -> Matrix:
+def dimension_given(dimension: int, features: Features | None) -> int:
+    """Return the dimension of contexts, which is that of the features, where there are any."""
+    if features is None:
+        return rules.count("dimension", dimension, low=0)
+    if dimension not in (0, features.dimension):
+        rule = f"be left out, or that of the features, {features.dimension}, not {dimension!r}"
+        raise rules.InvalidValue("dimension", rule)
+    return features.dimension
+
+
+def contexts_given(
+    contexts: Any, names: tuple[Any, ...], dimension: int, features: Features | None
+) -> Matrix:
     """Return one context per arm on offer."""
+    if features is not None:
+        return given_rows(features, {} if contexts is None else contexts, names)
     if contexts is None and dimension == 0:
-        return no_contexts(arms)
+        return no_contexts(len(names))
     if contexts is None:
         raise ValueError(f"contexts must be given: this bandit has dimension {dimension}")
-    return rules.array("contexts", contexts, (arms, dimension), "one row per arm on offer")
+    return rules.array("contexts", contexts, (len(names), dimension), "one row per arm on offer")
 
 
 @functools.lru_cache(maxsize=8)

@@ -13,9 +13,11 @@ import numpy as np
 from fairx.policies.telling import teller_of
 from fairx.types import Vector
 
+from .arms import Arm, arms_at, candidates_of
+from .compact import KnownPools
 from .database import Database, listed
 from .settings import Settings
-from .snapshots import Arm, ServedExperiment, arms_at, candidates_of
+from .snapshots import ServedExperiment
 
 AT_ONCE = 1000
 NO_CONTEXT = np.empty(0)
@@ -58,6 +60,7 @@ def tell_and_learn(
     policy: Any = experiment.settings.policy
     state, teller = filled(experiment.settings, values), teller_of(policy)
     known: dict[int, tuple[Arm, ...]] = {}
+    pools = KnownPools(database)
     for start in range(0, len(sequences), AT_ONCE):
         some = slice(start, start + AT_ONCE)
         made = _made(database, sequences[some])
@@ -65,7 +68,8 @@ def tell_and_learn(
             arm, position, snapshot, named, probabilities = made[sequence]
             if snapshot not in known:
                 known[snapshot] = arms_at(database, experiment.id, snapshot)
-            arms = np.array(candidates_of(known[snapshot], named), np.int64)
+            found = candidates_of(known[snapshot], pools.candidates(named))
+            arms = np.array(found, np.int64)
             teller.tell(policy, state, arms, position, np.frombuffer(probabilities))
             if reward is not None:
                 policy.learn(state, arm, NO_CONTEXT, reward)
