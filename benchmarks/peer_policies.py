@@ -125,7 +125,8 @@ def contextualbandits(name: str) -> Start:
 def gittins(pay: Pay) -> Round:
     """Let it choose among arms without features; it is told the time."""
     engine = importlib.import_module("gittins")
-    state, arms, now = engine.create(bits=8, horizon=3600.0), [(str(i), {}) for i in ARMS], [0.0]
+    arms: list[tuple[str, dict[str, float]]] = [(str(i), {}) for i in ARMS]
+    state, now = engine.create(bits=8, horizon=3600.0), [0.0]
 
     def play() -> None:
         now[0] += 1e-3
