@@ -122,6 +122,20 @@ def contextualbandits(name: str) -> Start:
     return start
 
 
+def gittins(pay: Pay) -> Round:
+    """Let it choose among arms without features; it is told the time."""
+    engine = importlib.import_module("gittins")
+    arms: list[tuple[str, dict[str, float]]] = [(str(i), {}) for i in ARMS]
+    state, now = engine.create(bits=8, horizon=3600.0), [0.0]
+
+    def play() -> None:
+        now[0] += 1e-3
+        record = engine.decide(state, {}, arms, now[0], "")
+        engine.learn(state, record.decision_id, pay(record.chosen), now[0])
+
+    return play
+
+
 def vowpal_wabbit(options: str) -> Start:
     def start(pay: Pay) -> Round:
         import vowpalwabbit
@@ -160,6 +174,7 @@ PEERS = [
     Peer("contextualbandits", "LinTS, 1 feature", contextualbandits("LinTS"), "TS", 200),
     Peer("fairx", "EG", ours(fairx.EG(0.05)), "EG", 20_000),
     Peer("fairx", "FairXEG", ours(fairx.FairXEG(MERIT, 0.05)), "FairXEG", 20_000),
+    Peer("gittins", "decide, learn (Rust)", gittins, "EG", 20_000),
     Peer("river", "EpsilonGreedy", river("EpsilonGreedy", 0.05), "EG", 4000),
     Peer("mabwiser", "EpsilonGreedy", mabwiser("EpsilonGreedy", epsilon=0.05), "EG", 500),
     Peer("mabwiser", "Softmax", mabwiser("Softmax", tau=0.1), "FairXEG", 500),

@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -92,11 +93,16 @@ def create(
 
 
 def post(port: int, path: str, body: Any) -> Any:
-    address = f"http://{HOST}:{port}{path}"
-    with urllib.request.urlopen(
-        urllib.request.Request(address, json.dumps(body).encode())
-    ) as answer:
-        return json.load(answer)
+    """Ask, and ask again while a policy is being compiled."""
+    wanted = urllib.request.Request(f"http://{HOST}:{port}{path}", json.dumps(body).encode())
+    while True:
+        try:
+            with urllib.request.urlopen(wanted) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code != 503:
+                raise
+        time.sleep(0.5)
 
 
 def contexts() -> str:

@@ -115,7 +115,7 @@ def run_near(problems: int = 10_000) -> None:
         rows.append([label, *(f"{cell:.1g}" for cell in cells[:3]), f"{cells[3]:.2%}"])
     heads = ("weights", "median", "99 %", "most", f"over {NEAR}")
     print_table(f"Chances of two near arms, apart; {problems:,} problems each", heads, rows)
-    print_bars([Bar("over the least possible, thousandths", 1000 * max(over), at_most=2)])
+    print_bars([Bar("over the least possible, thousandths", 1000 * max(over), at_most=5)])
 
 
 @entry

@@ -335,7 +335,7 @@ def test_what_differs_by_a_millionth_is_shown_at_the_same_places(
 
 
 def test_chances_are_as_near_as_random_weights_allow() -> None:
-    """Of two arms whose means differ by a millionth; 40,000 problems are in benchmarks/slates.py."""
+    """Of two arms whose means differ by a millionth; 30,000 problems are in benchmarks/slates.py."""
     rng = np.random.default_rng(28760)
     for trial in range(40):
         k = int(rng.integers(2, 9))
@@ -345,7 +345,7 @@ def test_chances_are_as_near_as_random_weights_allow() -> None:
         exposures = fair_exposure(Exponential(rng.choice([2, 10])), means, weights)
         _, _, table = drawn(exposures, weights, 1)
         least = oracles.least_apart(exposures, weights, 0, 1)
-        assert least - 1e-9 < np.abs(table[0] - table[1]).max() < least + 0.002
+        assert least - 1e-9 < np.abs(table[0] - table[1]).max() < least + 0.003
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-305, 0.3, 1e300])

@@ -62,16 +62,20 @@ def part_from_others(page: Page, exposures: Vector, rows: int) -> int:
 
 @kernel
 def sort_found(page: Page, exposures: Vector, count: int) -> None:
-    """Put the candidates found in order: each counts those before it.
+    """Put the candidates found in order: each pair tells which of the two is before the other.
 
     Up to a hundred or so this is faster than sorting: the processor has nothing to guess.
     """
+    values, ranks = page.has, page.places  # free until swaps begin
     for i in range(count):
         value, before = exposures[page.found[i]], 0
-        for j in range(count):
-            other = exposures[page.found[j]]
-            before += int((other > value) | ((other == value) & (j < i)))
-        page.order[before], page.wants[before] = page.found[i], value
+        for j in range(i):
+            first = int(values[j] >= value)
+            before += first
+            ranks[j] += 1 - first
+        values[i], ranks[i] = value, before
+    for i in range(count):
+        page.order[ranks[i]], page.wants[ranks[i]] = page.found[i], values[i]
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from fairx.compiled import kernel
 from fairx.numerics.elementary import log
 from fairx.numerics.streams import unit, word
-from fairx.types import Vector
+from fairx.types import Indices, Matrix, Vector
 
 from .places import LANES, Page
 from .target import TINY, expose, pool
@@ -68,36 +68,40 @@ def take(
     A swap with chance amount / gap moves that amount. It is at most 1/2: what the rich one has
     left is no less than it wants, which is no less than the other wants, and than it has then.
     """
-    surplus = 0.0
+    has, table, places, surplus = page.has, page.table, page.places, 0.0
     for i in range(rich):
-        surplus += page.has[page.rich[i]] - wants[page.rich[i]]
-    part = min(1.0, (wants[row] - page.has[row]) / surplus) if surplus > 0.0 else 0.0
+        surplus += has[page.rich[i]] - wants[page.rich[i]]
+    part = min(1.0, (wants[row] - has[row]) / surplus) if surplus > 0.0 else 0.0
     for i in range(rich):
         other = page.rich[i if forward else rich - 1 - i]
-        amount, gap = part * (page.has[other] - wants[other]), page.has[other] - page.has[row]
+        amount, gap = part * (has[other] - wants[other]), has[other] - has[row]
         if amount > 0.0 and gap > 0.0:
-            swap(page, other, row, min(0.5, amount / gap), unit(word(bits, drawn)))
-            page.has[other] -= amount
-            page.has[row] += amount
+            chance = min(0.5, amount / gap)
+            swap(places, other, row, unit(word(bits, drawn)) < chance)
+            mix_rows(table, other, row, chance)
+            has[other] -= amount
+            has[row] += amount
             drawn += 1
     return drawn
 
 
 @kernel
-def swap(page: Page, row: int, other: int, chance: float, uniform: float) -> None:
-    """Swap the places of two rows with some chance: it mixes what is known of them."""
-    here, there, swapped = page.places[row], page.places[other], uniform < chance
-    page.places[row] = there if swapped else here
-    page.places[other] = here if swapped else there
-    mix_rows(page.table[row], page.table[other], chance)
+def swap(places: Indices, row: int, other: int, swapped: bool) -> None:
+    """Swap the places of two rows, or do not: the processor has nothing to guess."""
+    here, there = places[row], places[other]
+    places[row] = there if swapped else here
+    places[other] = here if swapped else there
 
 
 @kernel
-def mix_rows(first: Vector, second: Vector, chance: float) -> None:
+def mix_rows(table: Matrix, first: int, second: int, chance: float) -> None:
     """Move each of two rows towards the other, by four numbers at a time: all read before one is written."""
-    for i in range(0, len(first), LANES):
-        a, b, c, d = first[i], first[i + 1], first[i + 2], first[i + 3]
-        e, f, g, h = second[i], second[i + 1], second[i + 2], second[i + 3]
+    for i in range(0, table.shape[1], LANES):
+        a, b, c, d = table[first, i], table[first, i + 1], table[first, i + 2], table[first, i + 3]
+        e, f = table[second, i], table[second, i + 1]
+        g, h = table[second, i + 2], table[second, i + 3]
         p, q, r, s = chance * (e - a), chance * (f - b), chance * (g - c), chance * (h - d)
-        first[i], first[i + 1], first[i + 2], first[i + 3] = a + p, b + q, c + r, d + s
-        second[i], second[i + 1], second[i + 2], second[i + 3] = e - p, f - q, g - r, h - s
+        table[first, i], table[first, i + 1] = a + p, b + q
+        table[first, i + 2], table[first, i + 3] = c + r, d + s
+        table[second, i], table[second, i + 1] = e - p, f - q
+        table[second, i + 2], table[second, i + 3] = g - r, h - s
