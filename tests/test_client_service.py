@@ -19,6 +19,7 @@ from serving import Server, server
 
 from fairx import Exponential, FairXLinTS, FairXTS
 from fairx.client import AsyncClient, Client, Conflict, Reward, ServiceError
+from fairx.features import Category, Features, Number
 
 pytestmark = pytest.mark.service
 POLICY = FairXTS(Exponential(3.0), prior_std=1.0, reward_std=0.5)
@@ -166,6 +167,16 @@ def test_contexts(client: Any) -> None:
         news.decide(contexts=[[1, 2, 3], [4, 5, 6]])
     assert (refused.value.status, refused.value.field) == (422, "contexts")
     news.delete()
+
+
+def test_named_features_are_encoded_before_they_are_sent(client: Any) -> None:
+    features = Features({"hour": Number(12, 6)}, {"arm": Category(["a", "b"])}, [("hour", "arm")])
+    rows = features.rows({"hour": 21}, [{"arm": "a"}, {"arm": "b"}]).tolist()
+    named = client.experiment("named")
+    named.create(["a", "b"], LINEAR, dimension=features.dimension)
+    made = named.decide(contexts=rows)
+    assert [list(row) for row in named.decision(made.decision).contexts] == rows
+    named.delete()
 
 
 def test_tokens(client: Any, running: Server) -> None:

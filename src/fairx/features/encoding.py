@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,10 +87,12 @@ class Features(NamedTuple):
 
     def rows(self, visit: Mapping[str, Any], arms: Any) -> Matrix:
         """Return one context per arm: `arms` has the features of each, as mappings or as a table."""
-        about, records = self._read(self.visit, visit), records_of(arms)
+        about, records, place = self._read(self.visit, visit), records_of(arms), self._places()
         out = np.zeros((rules.count("the number of arms", len(records)), self.dimension))
         for row, each in zip(out, records, strict=True):
-            self._fill(about | self._read(self.arms, each), row)
+            for token, value in self._tokens(about | self._read(self.arms, each)).items():
+                column, sign = place(token)
+                row[column] += sign * value
         return out
 
     def contexts(self, visits: Any, arms: Any) -> Vector:
@@ -110,14 +113,14 @@ class Features(NamedTuple):
 
         With a minus where it counts with the opposite sign. A column that is shared is a collision.
         """
-        tokens = dict.fromkeys(columns_of(self, closed=False))
+        tokens, place = dict.fromkeys(columns_of(self, closed=False)), self._places()
         for visit, arms in seen:
             about = self._read(self.visit, visit)
             for each in records_of(arms):
                 tokens |= dict.fromkeys(self._tokens(about | self._read(self.arms, each)))
         found: dict[int, tuple[str, ...]] = {}
         for token in tokens:
-            column, sign = self._column(token)
+            column, sign = place(token)
             found[column] = (*found.get(column, ()), said(token) if sign > 0 else f"-{said(token)}")
         return dict(sorted(found.items()))
 
@@ -140,15 +143,12 @@ class Features(NamedTuple):
             tokens |= dict(crossed(found[left], found[right]))
         return ({INTERCEPT: 1.0} if self.intercept else {}) | tokens
 
-    def _fill(self, found: Mapping[str, Any], out: Vector) -> None:
-        for token, value in self._tokens(found).items():
-            column, sign = self._column(token)
-            out[column] += sign * value
-
-    def _column(self, token: Token) -> tuple[int, float]:
+    def _places(self) -> Callable[[Token], tuple[int, float]]:
+        """Return what tells the column of a token, and its sign."""
         if self.hashed is not None:
-            return hashed(token, self.hashed)
-        return columns_of(self)[token], 1.0
+            return functools.partial(hashed, columns=self.hashed)
+        columns = columns_of(self)
+        return lambda token: (columns[token], 1.0)
 
 
 def given_rows(features: Features, given: Any, names: Sequence[Any]) -> Matrix:

@@ -6,6 +6,7 @@ for a category, None for a number, and `MISSING` or `OTHERS`.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from typing import Any
@@ -30,6 +31,7 @@ def said(token: Token) -> str:
     return " * ".join(texts) if token else "intercept"
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def hashed(token: Token, columns: int) -> tuple[int, float]:
     """Return the column of a token and its sign: BLAKE2b of its JSON text, the same for ever.
 
