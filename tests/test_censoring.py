@@ -169,6 +169,8 @@ def test_a_process_whose_clock_is_wrong_does_not_write_to_postgresql(
 ) -> None:
     now = time.time()
     monkeypatch.setattr("fairx.store.postgres.time.time", lambda: now + 7200)
-    with pytest.raises(ValueError, match=r"within 10 s of the database's, but is 7,2\d\d s ahead"):
+    with pytest.raises(
+        ValueError, match=r"within 10 s of the database's, but is 7,(199|2\d\d) s ahead"
+    ):
         located(database_url).writer()
     located(database_url).reader().close()  # to look does no harm

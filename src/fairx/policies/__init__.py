@@ -3,6 +3,7 @@
 from .base import Kernel, Policy
 from .beta_ts import BetaTS
 from .discounted import Discounted
+from .discounted_ridge import DiscountedRidge
 from .eg import EG
 from .ellipsoid import Ascent
 from .exposing import Scoring, SlatePolicy
@@ -57,6 +58,7 @@ __all__ = [
     "DelayedFairXTS",
     "DelayedFairXUCB",
     "Discounted",
+    "DiscountedRidge",
     "Exact",
     "Exp3",
     "FairLearn",

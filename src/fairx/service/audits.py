@@ -11,6 +11,7 @@ from fairx.auditing.slates import SlateAudit, audit_slates
 from fairx.logs import Log, read
 from fairx.merit import Merit
 from fairx.store.errors import Conflict
+from fairx.store.settings import merit_of
 from fairx.store.snapshots import Snapshot
 from fairx.store.spool import Spool
 
@@ -84,7 +85,7 @@ def _is_of(audited: Audited, snapshot: Snapshot) -> bool:
 def _audited(
     spool: Spool, folder: Path | None, snapshot: Snapshot, question: Question
 ) -> Audit | SlateAudit:
-    merit = getattr(snapshot.experiment.settings.policy, "merit", None)
+    merit = merit_of(snapshot.experiment.settings)
     if merit is None:
         kind = type(snapshot.experiment.settings.policy).__name__
         raise Conflict(f"the audit needs a merit, but policy {kind} has none")

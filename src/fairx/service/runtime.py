@@ -30,8 +30,10 @@ from .access import Access, id_of
 from .clock import SteadyClock
 from .holding import Holding
 from .limits import Bucket, Limits
+from .load import Load
 from .metrics import Metrics
 from .readers import Readers
+from .remembering import Answers
 from .writing import Writing
 
 T = TypeVar("T")
@@ -66,7 +68,7 @@ class Runtime:
     ) -> None:
         self.store, self.secret, self.access, self.limits = store, secret, access, limits
         self.refresh, self.clock = refresh, clock or SteadyClock()
-        self.metrics = Metrics()
+        self.metrics, self.load, self.answers = Metrics(), Load(limits.at_once), Answers()
         self._held = Holding()
         self.deciders = self._held.deciders
         self._lookups = Bucket(LOOKUPS)
@@ -79,7 +81,7 @@ class Runtime:
         loop = asyncio.get_running_loop()
         await run_in_threadpool(remove_leftovers)
         await run_in_threadpool(self._check)
-        self._writing = await run_in_threadpool(Writing, self._connect, loop)
+        self._writing = await run_in_threadpool(Writing, self._connect, loop, self.load.written)
         await self.reload()
         self._tasks = [
             asyncio.create_task(each) for each in (self._fold_forever(), self._writing.hurry())
@@ -215,4 +217,5 @@ class Runtime:
                     await self.reload(news)
             except Exception as error:  # noqa: BLE001 - the next round may fare better
                 more = False
+                self.answers.clear()
                 LOGGER.warning("fold failed", extra={"error": str(error)})

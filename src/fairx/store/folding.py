@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairx.policies.telling import is_told
 from fairx.types import Matrix
 
 from . import crash_points
 from .database import Database, add, listed
 from .sealing import sealed
+from .settings import is_kept_whole
 from .snapshots import ServedExperiment, Snapshot, newest, publish
 from .statistics import learn
 from .told import tell_and_learn
@@ -105,20 +106,23 @@ def learn_from(
     rewards: list[float | None],
 ) -> None:  # fmt: skip
     """Add decisions to the sums, in their order."""
-    if is_told(experiment.settings.policy):
-        tell_and_learn(database, experiment, sums, [each.sequence for each in mature], rewards)
+    dimension = experiment.settings.dimension
+    if is_kept_whole(experiment.settings):
+        pairs = zip(mature, rewards, strict=True)
+        rows = _contexts([None if r is None else each for each, r in pairs], dimension)
+        tell_and_learn(database, experiment, sums, mature, rows, rewards)
         return
     learned = [(each, r) for each, r in zip(mature, rewards, strict=True) if r is not None]
     values = np.array([reward for _, reward in learned], np.float64)
-    contexts = _contexts([each for each, _ in learned], experiment.settings.dimension)
+    contexts = _contexts([each for each, _ in learned], dimension)
     learn(experiment.settings, sums, [each.arm for each, _ in learned], contexts, values)
 
 
-def _contexts(mature: list[Mature], dimension: int) -> Matrix:
-    """Return the context of each arm that was chosen."""
-    rows = np.empty((len(mature), dimension))
+def _contexts(mature: Sequence[Mature | None], dimension: int) -> Matrix:
+    """Return the context of each arm that was chosen; zeros where nothing is learned."""
+    rows = np.zeros((len(mature), dimension))
     for i, each in enumerate(mature):
-        if dimension:
+        if dimension and each is not None:
             position = each.position if (each.place or 1) == 1 else 0  # others have their own alone
             rows[i] = np.frombuffer(each.contexts or b"").reshape(-1, dimension)[position]
     return rows

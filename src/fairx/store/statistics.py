@@ -16,16 +16,15 @@ from fairx.numerics.linear_algebra import add_outer, transpose_times, triangle_t
 from fairx.policies.fixed import Shares
 from fairx.policies.optimism import Box
 from fairx.policies.ridge import new_ridge
-from fairx.policies.telling import is_told
 from fairx.types import Matrix, Vector
 
-from .settings import Settings
+from .settings import Settings, is_kept_whole
 from .told import filled, with_more_arms
 
 
 def empty(settings: Settings, arms: int) -> Vector:
     """Return the sums before the first decision."""
-    if is_told(settings.policy):
+    if is_kept_whole(settings):
         return with_more_arms(settings, np.empty(0), arms)
     d = settings.dimension
     return np.zeros(1 + d * d + d if d else 2 * arms)
@@ -33,7 +32,7 @@ def empty(settings: Settings, arms: int) -> Vector:
 
 def widened(settings: Settings, sums: Vector, arms: int) -> Vector:
     """Return the sums with room for more arms."""
-    if is_told(settings.policy):
+    if is_kept_whole(settings):
         return with_more_arms(settings, sums, arms)
     if settings.dimension:
         return sums
@@ -59,7 +58,7 @@ def learn(
 def state_of(settings: Settings, sums: Vector, arms: int) -> Any:
     """Return the policy's state after the decisions that the sums are over."""
     policy: Any = settings.policy
-    if is_told(policy):
+    if is_kept_whole(settings):
         return filled(settings, sums)
     state = policy.start(arms, settings.dimension)
     if settings.dimension:
