@@ -18,6 +18,9 @@ from fairx.store.compact import digest_of, is_digest
 ARMS = [f"arm {i}" for i in range(150)]
 SOME = ARMS[149:3:-1]
 TOLD = {"kind": "Exp3", "gamma": 0.2}
+MERIT = {"kind": "Exponential", "steepness": 3.0}
+GREEDY = {"kind": "FairXEG", "merit": MERIT, "epsilon": 0.1}
+FORGETTING = {"kind": "Discounted", "policy": GREEDY, "discount": 0.8}
 
 
 def fill(service: Service) -> list[Any]:
@@ -157,3 +160,18 @@ def test_what_a_policy_is_told_stays_on_record(tmp_path: Path) -> None:
     assert list(sizes) == [(8 * len(SOME), 25)]
     connection.close()
     assert verified(path).problems == ()
+
+
+def test_what_a_policy_that_forgets_decided_is_told_again(tmp_path: Path) -> None:
+    with serving(tmp_path / "store.db") as service:
+        service.create(arms=ARMS, policy=FORGETTING, reward_window_s=10)
+        answers = []
+        for i in range(6):
+            answers.append(service.decide(f"k{i}", probabilities=True))
+            service.reward(answers[-1]["decision"], i % 2)
+            service.later(6)
+        again = [service.get(f"{E}/shop/decisions/{each['decision']}") for each in answers]
+        assert [each["probabilities"] for each in again] == [
+            each["probabilities"] for each in answers
+        ]
+        assert len({str(each["probabilities"]) for each in answers}) > 2

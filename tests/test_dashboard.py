@@ -731,6 +731,7 @@ class _Named(NamedTuple):
 
 class _Snapshot(NamedTuple):
     experiment: _Named
+    version: int = 1
 
 
 class _Decider(NamedTuple):

@@ -13,9 +13,10 @@ from .compact import KnownPools, is_digest, is_same
 from .database import Database
 from .deciding import Decider
 from .decisions import Decision
+from .folding import MATURE, Mature, learn_from
 from .identity import LETTERS, slate_id
 from .snapshots import ServedExperiment, Snapshot
-from .statistics import empty, learn, widened
+from .statistics import empty, widened
 
 KEPT = 4  # deciders: processes decide by snapshots that are not far from each other
 NAMED = "SELECT watermark, time FROM snapshots WHERE experiment = ? AND version = ?"
@@ -23,9 +24,10 @@ LAST = """
 SELECT watermark, body FROM checkpoints WHERE experiment = ? AND watermark <= ?
 ORDER BY watermark DESC LIMIT 1
 """
-LEARNED = """
-SELECT d.arm, m.reward FROM matured m JOIN decisions d ON d.sequence = m.sequence
-WHERE m.experiment = ? AND m.number > ? AND m.number <= ? AND m.reward IS NOT NULL ORDER BY m.number
+LEARNED = f"""
+SELECT {", ".join(f"d.{name}" for name in MATURE.split(", "))}, m.reward
+FROM matured m JOIN decisions d ON d.sequence = m.sequence
+WHERE m.experiment = ? AND m.number > ? AND m.number <= ? ORDER BY m.number
 """
 WEIGHTS = f"""
 SELECT weight FROM decisions
@@ -94,7 +96,7 @@ class Earlier:
                 self._watermark, self._sums = at, np.frombuffer(body)
         self._sums = widened(settings, self._sums, arms).copy()
         rows = self._database.rows(LEARNED, (key, self._watermark, watermark))
-        rewards = np.array([reward for _, reward in rows], np.float64)
-        learn(settings, self._sums, [arm for arm, _ in rows], np.empty((len(rows), 0)), rewards)
+        mature, rewards = [Mature(*row[:-1]) for row in rows], [row[-1] for row in rows]
+        learn_from(self._database, self._experiment, self._sums, mature, rewards)
         self._watermark = watermark
         return self._sums

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import shutil
@@ -20,6 +21,11 @@ class Scratch(NamedTuple):
 
     folder: Path
     lock: IO[str]
+
+    def remove(self) -> None:
+        """Remove all of it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.lock.close()
 
 
 def folder(prefix: str) -> Path:
@@ -41,11 +47,10 @@ def remove_leftovers() -> int:
 @functools.cache
 def _of_process() -> Scratch:
     """Make the folder of this process; under another name until it is locked."""
-    import atexit
-
     made = Path(tempfile.mkdtemp(prefix=f"new-{PREFIX}"))
     lock = (made / LOCK).open("w", encoding="utf-8")
     hold(lock)
     named = made.rename(made.with_name(made.name.removeprefix("new-")))
-    atexit.register(shutil.rmtree, named, ignore_errors=True)
-    return Scratch(named, lock)
+    scratch = Scratch(named, lock)
+    atexit.register(scratch.remove)
+    return scratch
