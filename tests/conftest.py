@@ -30,10 +30,10 @@ settings.load_profile("fairx")
 ONCE = {
     "test_audit_attacked", "test_audit_browser", "test_audit_fields", "test_audit_figures", "test_audit_files",
     "test_audit_options", "test_audit_pages", "test_claims", "test_claims_null", "test_client",
-    "test_dashboard_browser", "test_dialects", "test_evaluation_coverage", "test_evaluation_fields",
-    "test_keeping", "test_latex", "test_logs", "test_logs_files", "test_mutate", "test_outages",
+    "test_dashboard_browser", "test_deployment", "test_dialects", "test_evaluation_coverage", "test_evaluation_fields",
+    "test_keeping", "test_latex", "test_logs", "test_logs_files", "test_mutate", "test_operation", "test_outages",
     "test_pictures", "test_plots", "test_report", "test_report_browser", "test_seals", "test_shedding", "test_site",
-    "test_site_browser", "test_withholding",
+    "test_site_browser", "test_typescript", "test_withholding",
 }  # fmt: skip
 
 
