@@ -13,6 +13,7 @@ from timing import Bar, print_bars, print_table
 
 import fairx
 from fairx.compiled import entry
+from fairx.policies.objectives import Within
 from fairx.policies.ridge import new_ridge, regress
 
 DIMENSION = 50
@@ -39,7 +40,7 @@ def learn_all(state, contexts, rewards, work):  # type: ignore[no-untyped-def]
 @entry
 def deploy(solver, merit, state, radius, contexts, work, out):  # type: ignore[no-untyped-def]
     """Solve, from Python."""
-    solver.deploy_within(merit, state, radius, contexts, work, out)
+    solver.deploy_within(Within(merit, None), state, radius, contexts, work, out)
 
 
 def run_ellipsoid(states: int, starts: int) -> None:

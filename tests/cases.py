@@ -12,15 +12,26 @@ from fairx import (
     TS,
     UCB,
     Affine,
+    BetaTS,
     Custom,
+    Discounted,
+    DiscountedRidge,
     Exponential,
+    FairXBetaTS,
     FairXEG,
+    FairXGammaTS,
+    FairXGradient,
     FairXLinEG,
     FairXLinTS,
     FairXLinUCB,
+    FairXLogisticTS,
+    FairXLogisticUCB,
     FairXTS,
     FairXUCB,
+    Floor,
+    GammaTS,
     Gradient,
+    Groups,
     LinEG,
     LinTS,
     LinUCB,
@@ -29,8 +40,20 @@ from fairx import (
     PiecewiseLinear,
     Power,
     Uniform,
+    Windowed,
 )
 from fairx.environments import Bernoulli, Labelled, Linear, Normal
+from fairx.policies import (
+    SDTS,
+    Chaining,
+    DelayedFairXTS,
+    DelayedFairXUCB,
+    Exp3,
+    FairLearn,
+    FairSDTS,
+    GuaranteedRevenue,
+    NashUCB,
+)
 
 
 def name(record: Any) -> str:
@@ -86,7 +109,34 @@ CONVENTIONAL: list[Any] = [
     OptimalFair(MERITS[0], means=(0.2, 0.5, 0.5, 0.8)),
     Uniform(),
 ]
+BY_RATES = (0.1, 0.2, 0.2, 0.1)
+RIVALS: list[Any] = [
+    FairXBetaTS(MERITS[0]),
+    BetaTS(0.5, 0.5),
+    FairXGammaTS(MERITS[0]),
+    GammaTS(),
+    FairXGradient(steepness=4, rate=0.2),
+    Floor(Exp3(gamma=0.1), share=0.02),
+    Groups(FairXEG(MERITS[0], epsilon=0), groups=(0, 0, 1, 1), low=(0.4, 0.1), high=(1, 0.5)),
+    Discounted(FairXUCB(MERITS[0], width=0.1), discount=0.9),
+    Windowed(FairXTS(MERITS[0], prior_std=1, reward_std=0.5), window=10),
+    DiscountedRidge(FairXLinTS(MERITS[0], prior_std=1, reward_std=0.5), discount=0.9),
+    SDTS(),
+    FairSDTS(epsilon=2, delta=0.1),
+    Chaining(width=0.3),
+    DelayedFairXTS(MERITS[0]),
+    DelayedFairXUCB(MERITS[0], delta=0.01, missing=True),
+    Exp3(gamma=0.1),
+    FairLearn(TS(prior_std=1, reward_std=0.5), rates=BY_RATES, tolerance=1),
+    GuaranteedRevenue(BY_RATES),
+    NashUCB(rounds=1000, constant=0.01),
+]
 POLICIES = FAIR + CONVENTIONAL
+LOGISTIC: list[Any] = [
+    FairXLogisticTS(MERITS[0], prior_std=2),
+    FairXLogisticUCB(MERITS[0], beta=0.1, ridge=1),
+    FairXLogisticUCB(MERITS[2], beta=0.1, ridge=0.5, solver=Gradient(steps=20)),
+]
 YEAST = np.array([762, 1038, 983, 862, 722, 597, 428, 480, 178, 253, 289, 1816, 1799, 34]) / 2417
 
 

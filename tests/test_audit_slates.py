@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from fairx import Exponential, fair_exposure
+from fairx.auditing import audit
 from fairx.auditing.always_valid import Intervals
 from fairx.auditing.slates import audit_slates
 from fairx.auditing.slates.shares import PageKind, exposure_box, exposures_of
@@ -59,6 +60,28 @@ def test_sums_that_are_written_out(fair: pd.DataFrame) -> None:
     assert sum(line.shows for line in found.lines) == len(fair)
     assert found.exposure_from == "exposures"
     assert found.mismatched == ()
+
+
+def test_the_regret_over_time_is_written_out(fair: pd.DataFrame) -> None:
+    """40 stretches; none in which there was no decision, and none where all is one."""
+    some = fair[fair["decision"] % 100 < 60].assign(time=fair["decision"].astype(float))
+    found, means = audit_slates(some, MERIT), some.groupby("arm")["reward"].mean().to_numpy()
+    each: dict[int, list[float]] = {}
+    for decision, page in some.groupby("decision"):
+        target = fair_exposure(MERIT, means[page["candidates"].iloc[0]], page["weight"].to_numpy())
+        regret = np.abs(target - page["exposures"].iloc[0]).sum() / page["weight"].sum()
+        each.setdefault(min(int(decision / (859 / 40)), 39), []).append(regret)
+    assert 20 < len(each) < 40
+    for moment, number in zip(found.over_time, sorted(each), strict=True):
+        assert (moment.start, moment.stop) == pytest.approx(
+            (number * 859 / 40, (number + 1) * 859 / 40)
+        )
+        assert moment.decisions == len(each[number])
+        assert moment.fairness_regret_per_decision == pytest.approx(np.mean(each[number]))
+    assert audit(some, MERIT).over_time == found.over_time
+    assert audit_slates(some.drop(columns="exposures"), MERIT).over_time == ()
+    assert audit_slates(some.assign(time=7.0), MERIT).over_time == ()
+    assert audit_slates(some.drop(columns="time"), MERIT).over_time == ()
 
 
 def test_the_box_has_all_fair_exposures_and_reaches_its_ends() -> None:

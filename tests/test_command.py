@@ -16,7 +16,7 @@ import fairx
 from fairx.command import main
 from fairx.command.main import COMMANDS
 from fairx.compiled import interpreted
-from fairx.experiments import opened
+from fairx.experiments import Rows, opened
 from fairx.experiments.progress import Progress
 
 Capture = pytest.CaptureFixture[str]
@@ -82,6 +82,26 @@ def test_a_report_of_what_is_there(tmp_path: Path) -> None:
     assert {name.partition("-")[2] for name in alone} >= {"fairness-c4", "reward-c4"}, alone
 
 
+def test_a_report_has_the_digests_of_its_rows(tmp_path: Path) -> None:
+    """The same in another folder and for two jobs; another one where a number is another."""
+    path, found = written(tmp_path, SMALLEST), []
+    for jobs in ("1", "2"):
+        out = tmp_path / jobs
+        assert main(["run", str(path), "--out", str(out), "--jobs", jobs]) == 0
+        found.append(json.loads((out / "rows.json").read_text("utf-8")))
+    assert found[0] == found[1]
+    (kinds,) = found[0].values()
+    rows = Rows(out / "rows")
+    tests = [key for key, row in rows.found.items() if row["part"] == "test"]
+    assert kinds["test"] == {"runs": len(tests), "sha256": rows.digest(reversed(tests))}
+    assert kinds["test"]["sha256"][:16] in (out / "index.html").read_text("utf-8")
+    for name in ("fairness_regret", "pulls"):
+        row = rows.found[tests[0]]
+        rows.found[tests[0]] = {**row, name: row[name] + 1}
+        assert rows.digest(tests) != kinds["test"]["sha256"]
+        rows.found[tests[0]] = row
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -91,6 +111,10 @@ def test_a_report_of_what_is_there(tmp_path: Path) -> None:
         (
             ["reproduce", "figA1", "--steepness", "7"],
             "must be one of 6, 8, 10, 12 for figA1, not 7",
+        ),
+        (
+            ["reproduce", "slates", "--steepness", "4", "7"],
+            "must be one of 4, 10 for slates-yeast-1, not 7",
         ),
         (["run", "nowhere.toml"], "nowhere.toml"),
         (["run", "fig2"], "must be a file that ends in .toml, not fig2"),

@@ -22,6 +22,8 @@ from fairx.compiled import Entry, cache_directory
 from fairx.compiled.entries import compiled_sources
 from fairx.environments import Bernoulli
 from fairx.numerics.streams import streams
+from fairx.policies.telling import Nobody
+from fairx.simulation.arrivals import AtOnce
 from fairx.simulation.loop import play_rounds
 from fairx.simulation.measures import NoMeasure
 from fairx.simulation.tally import new_tally
@@ -40,7 +42,7 @@ def test_compiled_equals_interpreted_to_the_last_bit(policy: Any) -> None:
     for compiled in (True, False):
         state = policy.start(arms, dimension)
         tally = new_tally(np.array([150]), arms, *policy.needs(arms, dimension))
-        given = (policy, state, world, judge, NoMeasure())
+        given = (policy, state, world, judge, NoMeasure(), Nobody(), AtOnce())
         run, records = play_rounds.ready(given, lambda run, low, t=tally: run(*low, keys, t, 0, 0))
         run = run if compiled else play_rounds.interpreted
         run(*(records if compiled else given), keys, tally, 0, 150)

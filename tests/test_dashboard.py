@@ -504,6 +504,7 @@ def test_slates_are_audited_by_the_weights_of_their_places(service: Service) -> 
     for i in range(30):
         offer = {"candidates": ["c", "a", "b"]} if i % 3 else {}
         asked = {"key": f"k{i}", "places": [1.0, 0.25], **offer}
+        service.now[0] += 1
         made = service.post("/shop/decide", asked)
         for placed in made["slate"][: 1 if i >= 25 else 2]:
             about = {"decision": made["decision"], "place": placed["place"]}
@@ -532,6 +533,10 @@ def test_slates_are_audited_by_the_weights_of_their_places(service: Service) -> 
     assert audit["fairness_regret_per_decision"] == pytest.approx(regret / 32)
     page = service.page("/experiments/shop")
     check(page.of("numbers"), audit, "fairness_regret_per_decision")
+    shown = page.numbers[("moments",)]["fairness_regret_per_decision"]
+    moments = [moment["fairness_regret_per_decision"] for moment in audit["over_time"]]
+    assert len(moments) > 20
+    assert [float(number.value) for number in shown] == moments
     assert page.of("asof")["audited"] == "32"
     assert "weight of all places" in page.texts["weighted"]
     for line, mean, low, high in zip(

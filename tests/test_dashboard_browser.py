@@ -115,6 +115,11 @@ def _fill(running: Running) -> None:
     many = {f"seller {i}": i / 200 for i in range(200)}
     running.post("", {"name": "market", "arms": list(many), "policy": policy, "reward_window_s": 1})
     running.traffic("market", many, 1000, "first")
+    running.post("", {"name": "page", "arms": list(FEW), "policy": policy, "reward_window_s": 1})
+    for i in range(40):
+        running.post("/page/decide", {"key": str(i), "places": [1.0, 0.6, 0.5]})
+        time.sleep(0.01)
+    until(lambda: running.get("/page/status")["mature"] == 120)
     running.post("", {"name": "empty", "arms": ["a"], "policy": {"kind": "Uniform"}})
 
 
@@ -122,6 +127,7 @@ PAGES = {
     "list": "/",
     "few": "/experiments/songs",
     "many": "/experiments/market",
+    "slates": "/experiments/page",
     "empty": "/experiments/empty",
     "arm": arm_link("songs", "<script>alert(1)</script>"),
     "dots": arm_link("songs", ".."),

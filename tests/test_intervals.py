@@ -30,6 +30,7 @@ from fairx import (
 )
 from fairx.compiled import interpreted
 from fairx.policies.intervals import divergence, farthest
+from fairx.policies.objectives import Within
 from fairx.store.settings import checked
 
 inner = st.floats(1e-9, 1 - 1e-9)
@@ -209,7 +210,8 @@ def test_clipped_ascent_finds_most_of_what_a_search_finds() -> None:
         best = ((weights * means).sum(axis=1) / weights.sum(axis=1)).max()
         start = oracles.value(merit, np.clip(contexts @ state.estimate, 0, 1))
         work = np.empty(policy.needs(4, 3)[1])
-        policy.solver.deploy_within(merit, state, 1.0, (0.0, 1.0), contexts, work, np.empty(4))
+        objective = Within(merit, (0.0, 1.0))
+        policy.solver.deploy_within(objective, state, 1.0, contexts, work, np.empty(4))
         gains.append((oracles.value(merit, work[8:12]) - start) / (best - start))
     assert min(gains) >= 0.0
     assert np.mean(np.array(gains) >= 0.9) >= 0.8

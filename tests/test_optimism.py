@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from strategies import boxes, log_concave, piecewise
 
 from fairx import Ascent, Custom, Exponential, FairXUCB, Gradient
+from fairx.policies.objectives import Within
 from fairx.policies.optimism import Exact, empty_box, set_interval
 from fairx.policies.ridge import Ridge
 
@@ -153,7 +154,7 @@ def ellipsoid_value(solver: Any, merit: Any, state: Ridge, radius: float, contex
     """Return the value at the point the solver chose: the one its probabilities are fair to."""
     arms, dimension = contexts.shape
     work, out = np.zeros((arms + 1) * (dimension + 8) + 7 * arms + 2 * dimension), np.empty(arms)
-    solver.deploy_within(merit, state, radius, None, contexts, work, out)
+    solver.deploy_within(Within(merit, None), state, radius, contexts, work, out)
     means = work[2 * arms : 3 * arms] if isinstance(solver, Ascent) else work[:arms]
     np.testing.assert_allclose(oracles.fair(merit, means), out, atol=1e-9)
     return oracles.value(merit, means)
@@ -185,7 +186,7 @@ def test_the_points_chosen_are_within_the_ellipsoid() -> None:
     merit, radius = Exponential(5), 0.7
     for solver, kept in ((Ascent(), 8), (Gradient(steps=200, rate=0.5), 0)):
         work, out = np.zeros(200), np.empty(4)
-        solver.deploy_within(merit, state, radius, None, contexts, work, out)
+        solver.deploy_within(Within(merit, None), state, radius, contexts, work, out)
         parameter = work[kept : kept + 4]  # with unit contexts the means are the parameter
         away = parameter - state.estimate
         assert away @ state.precision @ away == pytest.approx(radius**2, rel=1e-6)

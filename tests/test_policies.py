@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import policy_oracles
 import pytest
-from cases import MERITS, POLICIES, bowl, name
+from cases import LOGISTIC, MERITS, POLICIES, RIVALS, bowl, name
 
 from fairx import (
     EG,
@@ -49,7 +49,7 @@ def test_policy(policy: Any) -> None:
 
 
 def test_every_policy_is_checked() -> None:
-    checked = {type(policy).__name__ for policy in POLICIES}
+    checked = {type(policy).__name__ for policy in [*POLICIES, *RIVALS, *LOGISTIC]}
     settings = {"Ascent", "Confidence", "Constant", "Exact", "Gradient", "Kernel", "Policy"}
     settings |= {"Bernstein", "Hoeffding", "KullbackLeibler", "Scoring", "SlatePolicy"}
     assert checked == set(policies.__all__) - settings
@@ -109,7 +109,7 @@ def test_bad_settings_are_refused(make: Callable[[], Any], message: str) -> None
         make()
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=name)
+@pytest.mark.parametrize("policy", [*POLICIES, *LOGISTIC], ids=name)
 def test_every_number_among_the_settings_is_checked(policy: Any) -> None:
     """No setting of a policy, of its radius or of its solver may be negative or no number."""
     records: list[Any] = [policy, getattr(policy, "beta", None), getattr(policy, "solver", None)]

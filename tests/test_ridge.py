@@ -44,6 +44,8 @@ def collinear(rounds: int) -> None:
     pool /= np.linalg.norm(pool, axis=2, keepdims=True)
     policy = LinEG(0.0, 1.0)
     from fairx.numerics.streams import streams, uniform
+    from fairx.policies.telling import Nobody
+    from fairx.simulation.arrivals import AtOnce
     from fairx.simulation.loop import play_rounds
     from fairx.simulation.measures import NoMeasure
     from fairx.simulation.tally import new_tally
@@ -52,7 +54,7 @@ def collinear(rounds: int) -> None:
     state = policy.start(1, 10)
     tally = new_tally(np.array([rounds]), 1, *policy.needs(1, 10))
     keys, merit = streams(1, 0), Exponential(1)
-    records = policy, state, world, merit, NoMeasure()
+    records = policy, state, world, merit, NoMeasure(), Nobody(), AtOnce()
     run, _ = play_rounds.ready(records, lambda run, low: run(*low, keys, tally, 0, 0))
     run(*records, keys, tally, 0, rounds)
     precision, estimate = state.precision, np.linalg.solve(state.precision, state.target)

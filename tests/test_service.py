@@ -157,6 +157,8 @@ def test_a_body_nested_too_deep(service: Service) -> None:
 SERVED: list[Any] = [
     POLICY, {"kind": "Uniform"}, {"kind": "EG", "epsilon": 0.1},
     {"kind": "FairXEG", "merit": POLICY["merit"], "epsilon": 0.1},
+    {"kind": "FairXBetaTS", "merit": POLICY["merit"]},
+    {"kind": "FairXGradient", "steepness": 4, "rate": 0.2},
     {"kind": "FairXUCB", "merit": POLICY["merit"], "width": 0.5},
     {"kind": "FairXUCB", "merit": POLICY["merit"], "width": 0.5, "solver": {"kind": "Gradient"}},
     {**POLICY, "merit": {"kind": "PiecewiseLinear", "knots": [0, 1], "values": [1, 2]}},

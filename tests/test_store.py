@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 
 from fairx.errors import BrokenFile, FairxError, UnknownArm
 from fairx.policies.counts import Counts
+from fairx.policies.fair_beta_ts import BetaPosterior
 from fairx.policies.fair_eg import Estimates
+from fairx.policies.fair_gamma_ts import GammaPosterior
 from fairx.policies.fair_ts import Posterior
 from fairx.policies.fixed import Shares
 from fairx.policies.optimism import Box
@@ -81,7 +83,7 @@ class Site:
         decision = Decision(
             self.id(key), self.experiment.id, self.now, self.snapshot.version,
             int(found.arms[position]), position, found.named, chances.tobytes(),
-            found.contexts.tobytes() or None, unit, asked,
+            found.contexts.tobytes() or None, unit, asked, propensity=float(chances[position]),
         )  # fmt: skip
         return decision, self.now + self.experiment.settings.reward_window_s
 
@@ -626,7 +628,7 @@ def test_only_intervals_are_optimistic_of_new_arms(kind: str) -> None:
     about = {name: given[name] for name in KINDS[kind]._fields if name in given}
     settings = checked({"policy": {"kind": kind, **about}})
     state = state_of(settings, np.array([4.0, 0.0, 2.0, 0.0]), 2)
-    assert type(state) in (Posterior, Estimates, Box, Counts, Shares)
+    assert type(state) in (Posterior, BetaPosterior, GammaPosterior, Estimates, Box, Counts, Shares)
     if kind != "Uniform":
         assert state.pulls.tolist() == [4.0, 1.0 if kind == "FairXUCB" else 0.0]
 

@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import POLICIES, name
+from cases import POLICIES, RIVALS, name
 
 from fairx import settings as plain
 from fairx.store.settings import checked
 from fairx.store.statistics import empty, learn, state_of
 
-KINDS = ("EG", "LinEG", "FairXEG", "FairXTS", "FairXUCB", "FairXLinEG", "FairXLinTS")
+KINDS = ("EG", "LinEG", "FairXEG", "FairXTS", "FairXUCB", "FairXLinEG", "FairXLinTS",
+         "FairXBetaTS", "FairXGammaTS")  # fmt: skip
 SERVED = [
     policy
-    for policy in POLICIES
+    for policy in POLICIES + RIVALS
     if type(policy).__name__ in KINDS
     and "Custom" not in name(policy)
     and "Bernstein" not in name(policy)  # needs squares, which are not kept

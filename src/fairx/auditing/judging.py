@@ -2,62 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from fairx.logs import Log
-from fairx.merit import Merit
 from fairx.types import Indices
 
 from .asking import Asked, asked, returning_of
 from .lines import NO_GROUP, grouped, lines, sensitivity
 from .merits import Merits, described, errors_of, estimated
-from .once import COVERS, ENOUGH, Look
+from .noise import Known, noise
+from .once import COVERS, ENOUGH, SHARED
 from .once import boxed as boxed_once
 from .prepared import Prepared
-from .regret import Noise, noise, regret
+from .question import Question
+from .regret import regret
 from .result import Audit, Line, Sensitivity
 from .sample_ratio import sample_ratio
 from .shares import gini
-from .speaking import BOX, RATINGS, Spoken, conditions, decided, spoken
+from .speaking import BOX, RATINGS, WEAKLY, Spoken, conditions, decided, spoken
 from .strata import stratified
 from .sums import LogSums
 from .words import notes, turned_notes
-
-if TYPE_CHECKING:
-    from .ratings import Ratings
-
-
-class Question(NamedTuple):
-    """How a log is to be judged."""
-
-    merit: Merit
-    groups: Mapping[Any, str]
-    alpha: float
-    reward_range: tuple[float, float]
-    by: str | None  # strata of the box
-    tolerance: float
-    look: Look
-    ratings: Ratings | None = None
-
-    @property
-    def rated(self) -> bool:
-        """Whether ratings were given by name, so that rewards are not looked at."""
-        return self.ratings is not None and isinstance(self.ratings.given, Mapping)
-
-    def check(self, log: Log, others: tuple[Any, ...]) -> None:
-        """Refuse what a log does not have, or what is not built for it."""
-        if "reward" not in log.columns and not self.rated:
-            raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
-        more = self.by is not None or self.look.once
-        if "place" in log.columns and (more or self.ratings is not None or any(others)):
-            raise ValueError(
-                "by, arms, look, late and ratings must be left out for a log of slates"
-            )
-        if self.ratings is not None and more:
-            raise ValueError("by and look must be left out where merit is from ratings")
 
 
 class Boxed(NamedTuple):
@@ -74,22 +40,26 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
     log, (merit, _, alpha, reward_range, by, tolerance, look, ratings) = tables.log, question
     group_of, labels = grouped(sums.arms, question.groups)
     numbers = np.array([labels.index(group) if group else 0 for group in group_of])
-    merits, found, of_groups, sensitive = _boxed(tables, sums, question, labels, numbers)
+    ours = alpha * len(sums.arms) / (len(sums.arms) + len(labels))  # the part of alpha for arms
+    said = Spoken(RATINGS)
+    if ratings is None:
+        said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range, look)
+    # Where arms are judged by other means than groups, both have a part of alpha.
+    of_box = alpha - ours if look.once or said.by == WEAKLY else alpha
+    merits, found, of_groups, sensitive = _boxed(tables, sums, question, labels, numbers, of_box)
     shown, fair = (
         np.array([getattr(line, k) for line in found]) for k in ("exposure", "fair_share")
     )
     distance = float(np.abs(shown - fair).sum())
     regrets = regret(tables, sums, merits.logs, distance)
-    unsure, said = Noise(0.0, 0.0), Spoken(RATINGS)
-    if ratings is None:
-        unsure = noise(sums, merit, merits, reward_range)
-        said = spoken(tables, sums, merit, numbers, len(labels), alpha, reward_range, look)
+    known = Known(sums, merit, merits, reward_range, rated=ratings is not None)
+    unsure = noise(sums, known, regrets.value)
     arms = described(sums, merit, merits, group_of)
     if look.once:
         span = reward_range[1] - reward_range[0]
         most = span * span / 4
         errors = errors_of(sums, merit, merits, ENOUGH, most)
-        found = boxed_once(found, arms, errors, int(sums.pools.decisions.sum()), alpha, look)
+        found = boxed_once(found, arms, errors, int(sums.pools.decisions.sum()), ours, look)
     rows = Asked(log, tables.rows(sums.problems), "numbered", sums.arms, sums.start, sums.stop)
     vary = asked(rows, alpha, reward_range) if by is None and said.by == BOX else []
     judged_lines, judged_groups = (
@@ -119,6 +89,7 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
         conditions=(
             *conditions((*judged_lines, *judged_groups), said.by),
             *(COVERS if look.once else ()),
+            *((SHARED,) if look.once and labels else ()),
         ),
         impossible=said.impossible,
         lines=judged_lines,
@@ -146,11 +117,16 @@ def judged(tables: Prepared, sums: LogSums, question: Question) -> Audit:
 
 
 def _boxed(
-    tables: Prepared, sums: LogSums, question: Question, labels: list[str], numbers: Indices
-) -> Boxed:
-    """Judge arms and groups by the box; with strata an arm is another in each of them."""
+    tables: Prepared, sums: LogSums, question: Question, labels: list[str], numbers: Indices,
+    of_groups: float,
+) -> Boxed:  # fmt: skip
+    """Judge arms and groups by the box; with strata an arm is another in each of them.
+
+    `of_groups` is what groups have of alpha: all of it, with the arms, or a part of their own.
+    """
     names, exact = sums.arms, sums.exposure is not None
-    alpha = question.alpha if exact else question.alpha / 2
+    half = 1.0 if exact else 0.5  # the rest is for exposure
+    alpha = half * question.alpha
     each = question.alpha / 2 / (len(names) + len(labels))  # for exposure, where it is not exact
     if question.ratings is not None:
         merits = inside = question.ratings.merits(sums, question.merit, question.reward_range)
@@ -162,5 +138,8 @@ def _boxed(
         parts, arm_of = stratified(tables, sums)
         inside = estimated(parts, question.merit, alpha, question.reward_range)
     found = lines(parts, inside, arm_of, names, each)
+    if labels and of_groups < question.alpha:
+        inside = estimated(parts, question.merit, half * of_groups, question.reward_range)
+        each = of_groups / 2 / len(labels)
     groups = lines(parts, inside, numbers[arm_of], labels, each) if labels else ()
     return Boxed(merits, found, groups, sensitivity(parts, inside, arm_of, found))

@@ -18,6 +18,7 @@ COVERS = (
     "The log is looked at once: a second look, at a log that has grown, is not covered.",
     "Sums of at least 400 values are as good as normal.",
 )
+SHARED = "Arms and groups are tested apart, and share alpha by their numbers."
 
 
 class Look(NamedTuple):

@@ -67,18 +67,19 @@ def spoken(
     most = int(np.bincount(sums.pools.pool).max())
     if form is None or sums.inverse is None or most * form.floor > 1 - 1e-9:
         return Spoken()
+    ours = alpha * len(sums.arms) / (len(sums.arms) + labels)  # where groups are tested apart
     rows = tables.rows(sums.problems)
     judge = Judge(form, *reward_range, groups, labels)
     if sums.exposure is None:
-        return _weakly(tables, rows, judge, sums, alpha, look) if form.steepness else Spoken()
+        return _weakly(tables, rows, judge, sums, ours, look) if form.steepness else Spoken()
     found = looks(tables, rows, judge)
     arms, times = [one.arms.evidence() for one in found], [one.time for one in found]
     test, impossible = trial(form, alpha, len(sums.arms) + labels), found[-1].arms.impossible
     grouped = [one.groups.evidence() for one in found if one.groups is not None]
     return Spoken(
         PSEUDO_REWARDS,
-        _besides(arms, test, alpha, look),
-        _besides(grouped, test, alpha, look) if grouped else (),
+        _besides(arms, test, ours, look),
+        _besides(grouped, test, alpha - ours, look) if grouped else (),
         () if look.once else courses(sums.arms, arms, times, test),
         impossible,
         impossible > CERTAIN * arms[-1].decisions,

@@ -35,17 +35,31 @@ def means_within(
     (array([0.288]), array([0.249]))
     """
     span = high - low
-    scaled = (sums - counts * low) / span
-    with np.errstate(all="ignore"):  # squares of a range that is very wide, or hardly one
-        second = (squares - 2 * low * sums + counts * (low * low)) / (span * span)
-    second = np.where(np.isfinite(second), second, scaled)  # as large as it can be
+    total, second = scaled(sums, squares, counts, low, high)
     plain = always_valid(sums, counts, COINS * alpha, low, high)
     error = (1 - COINS) * alpha / 2 / CENTRES.size
-    least = _lower(scaled, second, counts, error)
-    most = 1 - _lower(counts - scaled, counts - 2 * scaled + second, counts, error)
+    least = _lower(total, second, counts, error)
+    most = 1 - _lower(counts - total, counts - 2 * total + second, counts, error)
     return Intervals(
         np.maximum(plain.low, low + span * least), np.minimum(plain.high, low + span * most)
     )
+
+
+def scaled(
+    sums: Vector, squares: Vector, counts: Vector, low: float, high: float
+) -> tuple[Vector, Vector]:
+    """Return sums and sums of squares of rewards as they would be with a range from 0 to 1.
+
+    Examples
+    --------
+    >>> scaled(np.array([3.0]), np.array([5.0]), np.array([2.0]), 1.0, 3.0)
+    (array([0.5]), array([0.25]))
+    """
+    span = high - low
+    total = np.asarray((sums - counts * low) / span)
+    with np.errstate(all="ignore"):  # squares of a range that is very wide, or hardly one
+        second = (squares - 2 * low * sums + counts * (low * low)) / (span * span)
+    return total, np.where(np.isfinite(second), second, total)  # as large as it can be
 
 
 def _lower(sums: Vector, squares: Vector, counts: Vector, error: float) -> Vector:

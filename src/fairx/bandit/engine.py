@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,22 @@ from fairx.policies import Policy
 from fairx.policies.base import absorb_once, inner_form
 from fairx.policies.drawing import Drawing, Drawn, Keys, drawn_from
 from fairx.policies.foreign import is_distribution
+from fairx.policies.telling import check_one_place, teller_of
 from fairx.types import Indices, Matrix, Vector
 
 from .clicking import Clicking
 
 
 @entry
-def decide(policy, state, arms, contexts, policy_keys, choice_keys, t, normals, work, out):  # type: ignore[no-untyped-def]
+def decide(  # type: ignore[no-untyped-def]
+    teller, policy, state, arms, contexts, policy_keys, choice_keys, t, normals, work, out
+):
     """Write the probabilities of decision `t` and return the position drawn from them."""
     normals_of_round(policy_keys, t, len(normals), normals)
     policy.propose(state, arms, contexts, normals, work, out)
-    return choose(out, uniform(choice_keys, t))
+    position = choose(out, uniform(choice_keys, t))
+    teller.tell(policy, state, arms, position, out)
+    return position
 
 
 class Engine:
@@ -52,7 +58,7 @@ class Engine:
     @property
     def state(self) -> Any:
         """What the policy has learned."""
-        return getattr(self._state, "inner", self._state)
+        return self._state if self._ours else self._state.inner
 
     def decide(self, number: int, arms: Indices, contexts: Matrix, out: Vector) -> int:
         """Write the probabilities of decision `number`; return the position drawn from them.
@@ -62,14 +68,23 @@ class Engine:
         if not self._ours:  # a policy of others, as it is
             rng = self._generator(number)
             out[:] = self._given(arms, contexts, rng)
-            return int(choose(out, rng.random()))
+            position = int(choose(out, rng.random()))
+            if hasattr(self.policy, "played"):
+                self._kernel.policy.played(self.state, arms, position, out)
+            return position
         if self._decide is None:
             self._compile()
-        rest = (arms, contexts, *self._keys, number, self._normals, self._work, out)
-        return int(self._decide(self._lowered, self._state, *rest))
+        policy_keys, choice_keys = self._keys
+        return int(
+            self._decide(
+                self._teller, self._lowered, self._state, arms, contexts, policy_keys, choice_keys,
+                number, self._normals, self._work, out,
+            )
+        )  # fmt: skip
 
     def decide_slate(self, number: int, arms: Indices, contexts: Matrix, weights: Vector) -> Drawn:
         """Return the slate of decision `number`; arrays as for `decide`."""
+        check_one_place(self.policy)
         if not self._ours:
             rng = self._generator(number)
             given = np.ascontiguousarray(self._given(arms, contexts, rng), np.float64)
@@ -115,15 +130,8 @@ class Engine:
 
     def parts(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays that the state is made of, by name, and what was clicked."""
-        state = self.state
-        parts = state._asdict() if hasattr(state, "_asdict") else {"array": state}
-        parts = parts | (self._clicking.parts() if self._clicking is not None else {})
-        for name, part in parts.items():
-            if not isinstance(part, np.ndarray):
-                raise TypeError(
-                    f"a policy's state must be made of arrays, but its {name} is {part!r}"
-                )
-        return dict(parts)
+        clicked = self._clicking.parts() if self._clicking is not None else {}
+        return dict(_parts("", self.state)) | clicked
 
     def _prepare(self) -> None:
         """Make room for one decision; compile on first use."""
@@ -139,11 +147,25 @@ class Engine:
         rest = (arms, contexts, *self._keys, 0, self._normals, self._work, np.empty(1))
         taken = (0, contexts[0], 0.0, self._work)
         records = (self._kernel, blank)
-        run, low = decide.ready(records, lambda run, low: run(*low, *rest))
-        self._lowered, self._decide = low[0], direct(run, (*low, *rest))
+        run, low = decide.ready(
+            (teller_of(self._kernel), *records), lambda run, low: run(*low, *rest)
+        )
+        self._teller, self._lowered = low[:2]
+        self._decide = direct(run, (*low, *rest))
         run, low = absorb_once.ready(records, lambda run, low: run(*low, *taken))
         self._absorb = direct(run, (*low, *taken))
 
     def _generator(self, number: int) -> np.random.Generator:
         """Return the generator of one decision, for policies of others."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0, number)))
+
+
+def _parts(name: str, state: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """Yield the arrays of a state, and of the states within it, by name."""
+    if hasattr(state, "_asdict"):
+        for field, part in state._asdict().items():
+            yield from _parts(f"{name}_{field}" if name else field, part)
+    elif isinstance(state, np.ndarray):
+        yield name or "array", state
+    else:
+        raise TypeError(f"a policy's state must be made of arrays, but its {name} is {state!r}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fairx.policies.telling import is_told, teller_of
 from fairx.types import Indices, Vector
 
 ARMS = 4
@@ -30,7 +31,7 @@ def trained(policy: Any) -> Any:
     """Return the state after a short history."""
     state = start(policy)
     for arm, context, reward in history():
-        policy.learn(state, arm, context, reward)
+        teach(policy, state, arm, context, reward)
     return state
 
 
@@ -39,8 +40,16 @@ def informed(policy: Any) -> Any:
     state = start(policy)
     for _ in range(2_000):
         for arm in range(ARMS):
-            policy.learn(state, arm, np.eye(ARMS)[arm], float(MEANS[arm]))
+            teach(policy, state, arm, np.eye(ARMS)[arm], float(MEANS[arm]))
     return state
+
+
+def teach(policy: Any, state: Any, arm: int, context: Vector, reward: float) -> None:
+    """Let a policy learn from a decision that was drawn uniformly: arms come in turn."""
+    if is_told(policy):
+        even = np.full(ARMS, 1 / ARMS)
+        teller_of(policy).tell(policy, state, np.arange(ARMS), arm, even)
+    policy.learn(state, arm, context, reward)
 
 
 def probabilities(policy: Any, state: Any, seed: int = 0, arms: Indices | None = None) -> Vector:
@@ -59,4 +68,5 @@ def assert_same(policy: Any, what: str, left: Any, right: Any, *, exact: bool = 
 
 
 def _arrays(state: Any) -> Iterator[Any]:
-    yield from (state if isinstance(state, tuple) else [state])
+    for part in state if isinstance(state, tuple) else [state]:
+        yield from _arrays(part) if isinstance(part, tuple) else [part]

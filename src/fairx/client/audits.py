@@ -195,6 +195,7 @@ class SlateAudit(Struct, frozen=True):
     mean_box: Ends
     groups: tuple[SlateLine, ...]
     fairness_regret_per_decision: Number
+    over_time: tuple[Moment, ...]
     distance: Number
     gini_exposure: Number
     gini_fair_share: Number

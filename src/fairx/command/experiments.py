@@ -13,7 +13,7 @@ from typing import Any
 from fairx.simulation.bands import BANDS
 from fairx.simulation.runs import cores
 
-from .playing import counts, plan, played
+from .playing import counts, digests, plan, played, used
 from .session import about, noted
 
 DESCRIPTION = """\
@@ -124,8 +124,11 @@ def _conduct(
             outcomes, found = played(options, experiments, plans, rows)
         finally:
             noted(out, options, len(rows) - before, started)
-        said = about(out, absent, counts(outcomes, rows, options.data))
-        page = write_report(outcomes, out, said, options.band, options.panels, found)
+        keys = used(outcomes, rows, options.data)
+        said = about(out, absent, counts(keys, rows))
+        page = write_report(
+            outcomes, out, said, options.band, options.panels, found, digests(keys, rows)
+        )
     print(f"report: {page.resolve()}")
     return 0
 

@@ -41,13 +41,28 @@ def _tell(look: int, runs: dict[str, int], found: Sequence[Any]) -> None:
     print(f"look {look} of {LOOKS} ({each} runs): {counts}")
 
 
-def counts(outcomes: dict[str, Any], rows: Any, directory: str | None) -> dict[str, int]:
-    """Return how many runs there are, and how many of them the report is made of."""
+def used(outcomes: dict[str, Any], rows: Any, directory: str | None) -> dict[str, dict[str, Any]]:
+    """Return the keys of the rows that each outcome is made of: those that tune, and the tests."""
     from fairx.experiments import rows_used
 
-    used = [rows_used(one, rows, directory) for one in outcomes.values()]
-    tune, tests = (set().union(*(each[i] for each in used)) for i in (0, 1))
+    found = {name: rows_used(one, rows, directory) for name, one in outcomes.items()}
+    return {name: dict(zip(("tune", "test"), keys, strict=True)) for name, keys in found.items()}
+
+
+def counts(keys: dict[str, dict[str, Any]], rows: Any) -> dict[str, int]:
+    """Return how many runs there are, and how many of them the report is made of."""
+    tune, tests = (
+        set().union(*(each[kind] for each in keys.values())) for kind in ("tune", "test")
+    )
     return {"all": len(rows), "tune": len(tune), "tests": len(tests)}
+
+
+def digests(keys: dict[str, dict[str, Any]], rows: Any) -> dict[str, dict[str, Any]]:
+    """Return how many rows each outcome is made of, and their digests."""
+    return {
+        name: {kind: {"runs": len(k), "sha256": rows.digest(k)} for kind, k in kinds.items()}
+        for name, kinds in keys.items()
+    }
 
 
 def plan(experiment: Any, options: argparse.Namespace) -> tuple[Any, str] | None:

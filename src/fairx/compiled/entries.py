@@ -68,7 +68,8 @@ class Entry:
     def _tried(self, records: Any, lasting: bool, try_it: Callable[[Any], Any]) -> Any:
         """Return the compiled form that worked when it was tried."""
         if lasting:
-            run = self._kept if is_ours(records) else self._kept_for_others
+            lent = any(getattr(record, "lends_arrays", False) for record in records)
+            run = self._kept if is_ours(records) and not lent else self._kept_for_others
             try:
                 try_it(run)
             except load().core.errors.NumbaError:
@@ -96,7 +97,8 @@ class Entry:
         """Compile with a disk cache named after our sources: Numba alone reuses stale kernels.
 
         Without the reference counts of `_nrt`: ours is code that allocates nothing, and the
-        counting took half of the time.
+        counting took half of the time. A record that `lends_arrays`, of which a method returns a part
+        of an array, needs them.
         """
         return self._cached(cache_directory(), {"_nrt": False})
 

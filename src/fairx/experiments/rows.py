@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+import numpy as np
 
 try:
     import pyarrow as pa
@@ -66,6 +69,16 @@ class Rows:
         self.found[row["key"]] = row
         if len(self.loose) > MANY:
             self.gather()
+
+    def digest(self, keys: Iterable[str]) -> str:
+        """Return the SHA-256 of some rows: of their keys, in order, and of all their numbers."""
+        found = hashlib.sha256()
+        for key in sorted(keys):
+            found.update(key.encode())
+            for names, kind in ((COUNTS, "<i8"), (CURVES, "<f8")):
+                for name in names:
+                    found.update(np.asarray(self.found[key][name], kind).tobytes())
+        return found.hexdigest()
 
     def gather(self) -> None:
         """Make one file of the loose ones; rows that a crash leaves in both are the same rows."""

@@ -75,6 +75,19 @@ def log(x: float) -> float:
 
 
 @kernel
+def chance(x: float) -> float:
+    """Return 1 / (1 + e**-x), the chance of success of a logistic model.
+
+    Examples
+    --------
+    >>> chance(0.0), chance(-800.0), chance(800.0)
+    (0.5, 0.0, 1.0)
+    """
+    part = exp(-abs(x))
+    return (1.0 if x >= 0.0 else part) / (1.0 + part)
+
+
+@kernel
 def sine_and_cosine(turn: float) -> tuple[float, float]:
     """Return the sine and cosine of 2 pi `turn`, for a turn of -1/2 to 1/2.
 

@@ -141,10 +141,11 @@ def _fits(state: Any, arm: int) -> int | None:
     """Refuse an arm that the state does not know; return the dimension, where it matters."""
     if hasattr(state, "estimate"):
         return len(state.estimate)
-    if arm >= len(state[0]):
-        raise ValueError(
-            f"arm {arm} does not exist: there are {len(state[0])}, 0 to {len(state[0]) - 1}"
-        )
+    first = state[0]
+    if isinstance(first, tuple):  # the state of a policy within
+        return _fits(first, arm)
+    if arm >= len(first):
+        raise ValueError(f"arm {arm} does not exist: there are {len(first)}, 0 to {len(first) - 1}")
     return None
 
 
@@ -185,5 +186,6 @@ def _ready_to_absorb(name: str, code: str, policy: Any, dimension: int) -> tuple
 
 
 def least_arms(policy: Any) -> int:
-    """Return how many arms a policy must have at least: as many as the means it is given."""
-    return max(1, len(getattr(policy, "means", ())))
+    """Return how many arms a policy must have at least: as many as it is given something for."""
+    own = max(len(getattr(policy, name, ())) for name in ("means", "rates", "revenues", "groups"))
+    return max(own, least_arms(policy.policy) if hasattr(policy, "policy") else 1)

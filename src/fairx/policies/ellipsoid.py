@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from fairx import rules
 from fairx.compiled import compilable, kernel, outlined, record
-from fairx.exposure import highest, share, uphill
-from fairx.merit import Merit
+from fairx.exposure import highest
 from fairx.numerics.linear_algebra import LANES, dot, times, transpose_times
 from fairx.types import Matrix, Vector
 
-from .intervals import clip_means
+from .objectives import Objective, copy
 from .ridge import Ridge, roots_of_scales, whiten
 
 HALVINGS = 8
@@ -23,8 +22,8 @@ class EllipsoidSolver(Protocol):
     """A way to find the optimistic parameter."""
 
     def deploy_within(
-        self, merit: Merit, state: Ridge, radius: float, bounds: Any, contexts: Matrix,
-        work: Vector, out: Vector,
+        self, objective: Objective, state: Ridge, radius: float, contexts: Matrix, work: Vector,
+        out: Vector,
     ) -> None:  # fmt: skip
         """Write the fair probabilities of the optimistic parameter to `out`."""
         ...
@@ -53,8 +52,8 @@ class Ascent(NamedTuple):
         return self
 
     def deploy_within(
-        self, merit: Merit, state: Ridge, radius: float, bounds: Any, contexts: Matrix,
-        work: Vector, out: Vector,
+        self, objective: Objective, state: Ridge, radius: float, contexts: Matrix, work: Vector,
+        out: Vector,
     ) -> None:  # fmt: skip
         """Climb from each start and keep the highest end."""
         k, d = contexts.shape
@@ -71,19 +70,18 @@ class Ascent(NamedTuple):
                 white[arm, i] = 0.0
             upper[arm] = centre[arm] + radius * size
             best[arm] = centre[arm]
-        reached = climb(climber, merit, bounds, best, gradient, buffers)
+        reached = climb(climber, objective, best, gradient, buffers)
         for _ in range(1, min(self.starts, k + 1)):
             arm = highest(upper)
             upper[arm] = -math.inf
             if arm == highest(best):
                 continue  # the best end so far favours this arm: it would climb there again
             reach(climber, white[arm], means[:k])
-            found = climb(climber, merit, bounds, means[:k], gradient, buffers)
+            found = climb(climber, objective, means[:k], gradient, buffers)
             if found > reached:
                 reached = found
                 copy(means[:k], best)
-        clip_means(bounds, best)
-        share(merit, best, out)
+        objective.deploy_at(best, out)
 
 
 class Climber(NamedTuple):
@@ -108,7 +106,7 @@ def reach(climber: Climber, gradient: Vector, means: Vector) -> None:
 
 @outlined
 def climb(
-    climber: Climber, merit: Merit, bounds: Any, means: Vector, gradient: Vector, work: Vector
+    climber: Climber, objective: Objective, means: Vector, gradient: Vector, work: Vector
 ) -> float:
     """Move `means` uphill until a step gains little; return the value they reach."""
     k = len(means)
@@ -116,7 +114,7 @@ def climb(
     copy(means, tried)
     start, reached, halved = 0.0, -math.inf, 0
     for step in range(climber.steps):
-        found = uphill_within(bounds, merit, tried, work[2 * k :], slopes)
+        found = objective.fill_slopes(tried, work[2 * k :], slopes)
         if found > reached:
             start = start if step else found
             little = climber.tolerance * (found - start) > found - reached
@@ -133,25 +131,3 @@ def climb(
         else:
             break
     return reached
-
-
-@kernel
-def uphill_within(bounds: Any, merit: Merit, means: Vector, work: Vector, out: Vector) -> float:
-    """Do as `uphill` where means beyond the bounds count as the bounds: there they lead nowhere."""
-    if bounds is None:
-        return uphill(merit, means, out)
-    inside = work[: len(means)]
-    copy(means, inside)
-    clip_means(bounds, inside)
-    found = uphill(merit, inside, out)
-    for i in range(len(means)):
-        if inside[i] != means[i]:
-            out[i] = 0.0
-    return found
-
-
-@kernel
-def copy(values: Vector, out: Vector) -> None:
-    """Write `values` to `out`."""
-    for i in range(len(values)):
-        out[i] = values[i]

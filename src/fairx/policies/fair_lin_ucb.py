@@ -17,6 +17,7 @@ from .base import deploy, named, observe
 from .ellipsoid import Ascent
 from .gradient import Gradient
 from .intervals import bounds_given
+from .objectives import Within
 from .radius import radius
 from .ridge import Ridge, new_ridge, regress
 
@@ -95,9 +96,8 @@ class FairXLinUCB(NamedTuple):
         """Deploy the optimistic fair policy (lines 5 to 8)."""
         t = state.observations[0] + 1.0
         size = math.sqrt(self.beta.squared_radius(t, contexts.shape[1]))  # line 6
-        self.solver.deploy_within(
-            self.merit, state, size, self.bounds, contexts, work, out
-        )  # lines 7 and 8
+        objective = Within(self.merit, self.bounds)
+        self.solver.deploy_within(objective, state, size, contexts, work, out)  # lines 7 and 8
 
     def absorb(self, state: Ridge, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Take the reward into the regression."""

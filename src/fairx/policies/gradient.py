@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fairx import rules
 from fairx.compiled import record
@@ -14,8 +14,7 @@ from fairx.slates.places import Page
 from fairx.slates.target import spread
 from fairx.types import Indices, Matrix, Vector
 
-from .ellipsoid import uphill_within
-from .intervals import clip_means
+from .objectives import Objective
 from .optimism import Box
 from .ridge import Ridge
 
@@ -64,8 +63,8 @@ class Gradient(NamedTuple):
         spread(out, page, out)
 
     def deploy_within(
-        self, merit: Merit, state: Ridge, radius: float, bounds: Any, contexts: Matrix,
-        work: Vector, out: Vector,
+        self, objective: Objective, state: Ridge, radius: float, contexts: Matrix, work: Vector,
+        out: Vector,
     ) -> None:  # fmt: skip
         """Climb, and stay within the ellipsoid: in the norm of the precision."""
         k, d = contexts.shape
@@ -75,7 +74,7 @@ class Gradient(NamedTuple):
             parameter[i] = state.estimate[i]
         for _ in range(self.steps):
             times(contexts, parameter, means)
-            uphill_within(bounds, merit, means, inside, slopes)
+            objective.fill_slopes(means, inside, slopes)
             transpose_times(contexts, slopes, away)
             for i in range(d):
                 away[i] = parameter[i] + self.rate * away[i] - state.estimate[i]
@@ -85,5 +84,4 @@ class Gradient(NamedTuple):
             for i in range(d):
                 parameter[i] = state.estimate[i] + scale * away[i]
         times(contexts, parameter, means)
-        clip_means(bounds, means)
-        share(merit, means, out)
+        objective.deploy_at(means, out)

@@ -49,8 +49,8 @@ def fill_truth(world: LogWorld, arms: Indices, contexts: Matrix, out: Vector) ->
 
 @entry
 def replay_events(  # type: ignore[no-untyped-def]
-    policy, state, world: LogWorld, judge, measures, keys: Streams, tally: Tally, contexts: Matrix,
-    steady: bool, accepted: int, rounds: int, start: int, stop: int,
+    policy, state, world: LogWorld, judge, measures, teller, keys: Streams, tally: Tally,
+    contexts: Matrix, steady: bool, accepted: int, rounds: int, start: int, stop: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Read the events from `start`, a multiple of the block, to `stop` or to the last round.
 
@@ -76,6 +76,7 @@ def replay_events(  # type: ignore[no-untyped-def]
         arm = arms[position]
         if arm != world.displayed[event]:
             continue
+        teller.tell(policy, state, arms, position, deployed)  # of others, nothing was played
         reward = float(world.rewards[event])
         policy.absorb(state, arm, shown[position], reward, tally.work)
         last = -1

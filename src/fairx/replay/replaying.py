@@ -13,6 +13,7 @@ from fairx.merit import Merit
 from fairx.numerics.streams import streams
 from fairx.policies import Policy
 from fairx.policies.base import inner_form, started
+from fairx.policies.telling import teller_of
 from fairx.simulation import Result
 from fairx.simulation.careful import compiled_loop, loop_of_run
 from fairx.simulation.measures import Round, measures_of
@@ -135,7 +136,7 @@ class _Run:
         self.tally, contexts = buffers(log, self.marks, normals, work, self.measures)
         # Not one that draws from a generator of its own, as a policy of others may.
         steady = normals == log.dimension == 0 and hasattr(kernel, "start")
-        records = kernel, state, log.world(), self.judge, self.measuring
+        records = kernel, state, log.world(), self.judge, self.measuring, teller_of(kernel)
         return records, (streams(self.seed, self.run), self.tally, contexts, steady)
 
     def compile(self) -> Any:

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from fairx import plots
@@ -40,6 +41,7 @@ def write_report(
     band: str = "std",
     panels: bool = False,
     decided: Sequence[Claim] | None = None,
+    digests: Mapping[str, Any] = MappingProxyType({}),
 ) -> Path:
     """Write figures, tables, claims and index.html to `directory`; return the path of the page.
 
@@ -56,6 +58,8 @@ def write_report(
     decided
         The claims, where runs were added until they were decided; otherwise they are judged here, by
         all runs at once.
+    digests
+        By the names of outcomes: `runs` and `sha256` of the rows that `tune` and `test`, for rows.json.
     """
     bands.check(band)
     folder = Path(directory)
@@ -71,10 +75,13 @@ def write_report(
     found = decided if decided is not None else _claims(outcomes)
     if found:
         write_claims(found, folder / "claims.json")
+    if digests:
+        (folder / "rows.json").write_text(json.dumps(dict(digests), indent=1) + "\n", "utf-8")
     page = template(__package__, finding=finding, interval=interval).render(
         about=about,
         scales=sorted({outcome.experiment.scale for outcome in outcomes.values()} - {"paper"}),
         sections=sections,
+        digests=digests,
         band=bands.BANDS[band],
         formats=FORMATS,
         **_judged(found, 1 if decided is None else LOOKS),

@@ -15,8 +15,15 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.errors import NotFound, Unavailable
 from fairx.store.folding import AT_ONCE, fold
+from fairx.store.scratch import remove_leftovers
 from fairx.store.seals import keyed
-from fairx.store.snapshots import ServedExperiment, Snapshot, newest_named, newest_of_all
+from fairx.store.snapshots import (
+    ServedExperiment,
+    Snapshot,
+    newest_named,
+    newest_of_all,
+    versions,
+)
 from fairx.store.writer import OTHER
 
 from .access import Access, id_of
@@ -73,6 +80,7 @@ class Runtime:
     async def start(self) -> None:
         """Open the store, load the newest snapshots, and begin to fold."""
         loop = asyncio.get_running_loop()
+        await run_in_threadpool(remove_leftovers)
         await run_in_threadpool(self._check)
         self._writing = await run_in_threadpool(Writing, self._connect, loop, self.load.written)
         await self.reload()
@@ -150,11 +158,15 @@ class Runtime:
         await self._held.ready(decider, slates=slates)
 
     async def reload(self, only: Collection[int] | None = None) -> None:
-        """Load the newest snapshots from the store, and tokens; `only` these, 0 for tokens."""
+        """Load snapshots from the store that are newer, and tokens; `only` these, 0 for tokens."""
         async with self._held.lock:
+            if only is None:
+                there = await self.change(versions)
+                held = self._held.versions()
+                only = {0, *(n for n in there | held if there.get(n) != held.get(n))}
             found = await self.change(lambda database: newest_of_all(database, only))
             await self._held.take_all(found, only)
-            if only is None or 0 in only:
+            if 0 in only:
                 await self.change(self.access.load)
 
     async def find(self, name: str) -> None:

@@ -57,26 +57,26 @@ class Checked:
     """A policy whose probabilities, or exposures, are looked at in every round: for the trial."""
 
     def __init__(self, policy: Any) -> None:
-        self.policy, self.absorb = policy, policy.absorb
+        self.whole, self.absorb = policy, policy.absorb
         self.found = np.zeros(3)
-        for hook in ("score_arms", "effective_pulls"):
+        for hook in ("policy", "played", "score_arms", "effective_pulls"):
             if hasattr(policy, hook):
                 setattr(self, hook, getattr(policy, hook))
 
     def propose_slate(self, *arguments: Any) -> None:
         """Propose, and refuse exposures that no ranking has."""
-        self.policy.propose_slate(*arguments)
+        self.whole.propose_slate(*arguments)
         *_, page, exposures = arguments
         check_exposures(exposures, page.weights[: exposures.size])
 
     def propose(self, state: Any, arms: Any, contexts: Any, *rest: Any) -> None:
         """Propose, and refuse what is not a distribution."""
-        self.policy.propose(state, arms, contexts, *rest)
+        self.whole.propose(state, arms, contexts, *rest)
         if not is_distribution(rest[-1], self.found):
             raise NotADistribution
 
     def complaint(self, state: Any) -> str:
         """Return what is wrong with the probabilities that the policy gave last."""
-        if hasattr(self.policy, "complaint"):
-            return str(self.policy.complaint(state))
-        return complaint(self.policy, self.found)
+        if hasattr(self.whole, "complaint"):
+            return str(self.whole.complaint(state))
+        return complaint(self.whole, self.found)

@@ -11,8 +11,9 @@ from .tally import Tally, add_round, lead
 
 @entry
 def play_rounds(  # type: ignore[no-untyped-def]
-    policy, state, world, judge, measures, keys: Streams, tally: Tally, start: int, stop: int
-) -> None:
+    policy, state, world, judge, measures, teller, arrivals, keys: Streams, tally: Tally,
+    start: int, stop: int,
+) -> None:  # fmt: skip
     """Play the rounds from `start`, a multiple of the block, to `stop`."""
     each = tally.normals.size // BLOCK
     last, ahead = -1, 0.0
@@ -34,12 +35,13 @@ def play_rounds(  # type: ignore[no-untyped-def]
         policy.propose(state, arms, contexts, normals, tally.work, deployed)
         position = choose(deployed, tally.uniforms[2, row])
         arm = arms[position]
+        teller.tell(policy, state, arms, position, deployed)
         fair, means = tally.fair[:n], tally.means[:n]
         if world.key(example, t) != last:  # before the reward, which may change them
             world.fill_means(example, means)
             share(judge, means, fair)
             last, ahead = world.key(example, t), lead(fair, means)
         reward = world.pay(example, arm, tally.uniforms[1, row], tally.noise[row])
-        policy.absorb(state, arm, contexts[position], reward, tally.work)
+        arrivals.take(policy, state, arm, contexts[position], reward, t, keys, tally.work)
         measures.note_round(tally, 0, arms, deployed, fair, means, position, reward)
         add_round(tally, n, arms, deployed, fair, means, arm, ahead, reward, t + 1)

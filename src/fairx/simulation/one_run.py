@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from fairx.environments.base import world_of
+from fairx.environments.late import delays_of
 from fairx.numerics.streams import streams
 from fairx.policies.base import started
 from fairx.policies.clicks import FromRewards, learner_of
 from fairx.policies.exposing import exposer_of
+from fairx.policies.telling import teller_of
 from fairx.types import Indices
 
+from .arrivals import arrivals_by
 from .careful import compiled_loop, loop_of_run
 from .loop import play_rounds
 from .places import Places
@@ -52,7 +55,8 @@ class OneRun:
             (streams(self.seed, self.run), self.tally),
         )
         if self.places is None:
-            return records, rest
+            arrivals = arrivals_by(delays_of(environment), dimension)
+            return (*records, teller_of(kernel), arrivals), rest
         self.slates = new_slate_tally(self.places, arms, dimension)
         ways = exposer_of(kernel), self._learner(kernel, state)
         return (*records, *ways), (*rest, self.slates)

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
+from fairx.environments.late import delays_of
+from fairx.policies.telling import check_one_place
 from fairx.slates import place_weights
 from fairx.slates.examination import chances_given, check_clicks, feedback_given
 from fairx.types import Vector
@@ -43,6 +45,15 @@ def check_places(places: Places | None, policy: Any, world: Any) -> None:
     """Refuse more places than arms, and a policy that cannot learn from what is seen there."""
     if places is None:
         return
+    check_one_place(policy)
     place_weights(places.weights, arms=world.features.shape[1])
     if places.feedback == "examined":
         check_clicks(policy, places.examination, *world.reward_range())
+
+
+def check_late(places: Places | None, environment: Any) -> None:
+    """Refuse several places whose rewards come late: what would be learned of them is not settled."""
+    if places is not None and delays_of(environment) is not None:
+        raise rules.InvalidValue(
+            "weights", "be left out where rewards are late: they have one place"
+        )

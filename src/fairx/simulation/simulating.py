@@ -17,7 +17,7 @@ from fairx.types import Indices
 from .catalogue_run import CatalogueRun, suits_catalogue
 from .measures import Round, measures_of
 from .one_run import OneRun, with_placements
-from .places import Places, check_places, places_given
+from .places import Places, check_late, check_places, places_given
 from .provenance import Provenance, provenance
 from .result import Result
 from .runs import check_merits, checkpoint_rounds, generator_of, played, run_numbers
@@ -110,6 +110,7 @@ def play_checked(
 
     Both read all data of a world: for mediamill, two seconds a run in an experiment of thousands.
     """
+    check_late(places, environment)
     kernel = inner_form(policy)
     if places is None and not measures and suits_catalogue(kernel, environment):
         alike = kernel, environment, judge

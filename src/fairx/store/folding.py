@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +14,12 @@ from fairx.types import Matrix
 from . import crash_points
 from .database import Database, add, listed
 from .sealing import sealed
+from .settings import is_kept_whole
 from .snapshots import ServedExperiment, Snapshot, newest, publish
 from .statistics import learn
+from .told import tell_and_learn
 
+CHECKPOINT = 2_000  # decisions
 AT_ONCE = 500  # decisions in one transaction: decisions that are being made wait no longer
 
 
@@ -51,13 +55,26 @@ def fold(
     _write(database, before, mature, rewards, now)
     crash_points.reach("mid_fold")
     sums = before.sums.copy()
-    learn_from(experiment, sums, mature, [reward for reward, _ in rewards])
+    learn_from(database, experiment, sums, mature, [reward for reward, _ in rewards])
     snapshot = Snapshot(
         experiment, before.version + 1, before.watermark + len(due), now, before.arms, sums
     )
     publish(database, snapshot)
+    if before.watermark // every(snapshot) < snapshot.watermark // every(snapshot):
+        keep_sums(database, snapshot)
     crash_points.reach("mid_snapshot")
     return snapshot
+
+
+def every(snapshot: Snapshot) -> int:
+    """Return after how many decisions sums are kept: they take 8 bytes a decision, or fewer."""
+    return max(CHECKPOINT, snapshot.sums.size)
+
+
+def keep_sums(database: Database, snapshot: Snapshot) -> None:
+    """Keep the sums of a snapshot: earlier ones are made again from the last kept before them."""
+    row = (snapshot.experiment.id, snapshot.watermark, snapshot.sums.tobytes())
+    database.rows("INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT DO NOTHING", row)
 
 
 def outcomes(
@@ -85,20 +102,27 @@ def outcomes(
 
 
 def learn_from(
-    experiment: ServedExperiment, sums: Any, mature: list[Mature], rewards: list[float | None]
-) -> None:
+    database: Database, experiment: ServedExperiment, sums: Any, mature: list[Mature],
+    rewards: list[float | None],
+) -> None:  # fmt: skip
     """Add decisions to the sums, in their order."""
+    dimension = experiment.settings.dimension
+    if is_kept_whole(experiment.settings):
+        pairs = zip(mature, rewards, strict=True)
+        rows = _contexts([None if r is None else each for each, r in pairs], dimension)
+        tell_and_learn(database, experiment, sums, mature, rows, rewards)
+        return
     learned = [(each, r) for each, r in zip(mature, rewards, strict=True) if r is not None]
     values = np.array([reward for _, reward in learned], np.float64)
-    contexts = _contexts([each for each, _ in learned], experiment.settings.dimension)
+    contexts = _contexts([each for each, _ in learned], dimension)
     learn(experiment.settings, sums, [each.arm for each, _ in learned], contexts, values)
 
 
-def _contexts(mature: list[Mature], dimension: int) -> Matrix:
-    """Return the context of each arm that was chosen."""
-    rows = np.empty((len(mature), dimension))
+def _contexts(mature: Sequence[Mature | None], dimension: int) -> Matrix:
+    """Return the context of each arm that was chosen; zeros where nothing is learned."""
+    rows = np.zeros((len(mature), dimension))
     for i, each in enumerate(mature):
-        if dimension:
+        if dimension and each is not None:
             position = each.position if (each.place or 1) == 1 else 0  # others have their own alone
             rows[i] = np.frombuffer(each.contexts or b"").reshape(-1, dimension)[position]
     return rows

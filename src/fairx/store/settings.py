@@ -14,9 +14,16 @@ from fairx.settings import KINDS, build, describe
 MERITS = ("Affine", "Exponential", "Logistic", "PiecewiseLinear", "Power")
 SOLVERS = ("Exact", "Gradient")
 INTERVALS = ("Hoeffding", "KullbackLeibler")  # those of counts and sums alone, which are kept
-COUNTING = ("FairXTS", "FairXEG", "FairXUCB", "EG", "Uniform")
+COUNTING = ("FairXTS", "FairXBetaTS", "FairXGammaTS", "FairXEG", "FairXUCB", "EG", "Uniform")
 LINEAR = ("FairXLinTS", "FairXLinEG", "LinEG")
-SERVED = {name: KINDS[name] for name in (*COUNTING, *LINEAR, *MERITS, *SOLVERS, *INTERVALS)}
+TOLD = ("FairXGradient", "Exp3")
+FORGETTING = {  # and what they may be around: those that show an arm before its first reward
+    "Discounted": ("FairXTS", "FairXBetaTS", "FairXGammaTS", "FairXEG", "EG"),
+    "Windowed": ("FairXTS", "FairXBetaTS", "FairXGammaTS", "FairXEG", "EG"),
+    "DiscountedRidge": LINEAR,
+}
+POLICIES = (*COUNTING, *TOLD, *LINEAR, *FORGETTING)
+SERVED = {name: KINDS[name] for name in (*POLICIES, *MERITS, *SOLVERS, *INTERVALS)}
 LARGEST = 1e9  # of all numbers from outside: their squares and sums stay finite
 
 
@@ -63,13 +70,15 @@ def checked(settings: Mapping[str, Any]) -> Settings:
     InvalidValue: floor must be a number from 0 to 1, not -1
     """
     _bounded("policy", settings["policy"])
-    merit = settings["policy"].get("merit", {})
-    if not isinstance(merit, Mapping):
-        raise _not_one_of("merit", MERITS, merit)
-    policy = build(settings["policy"], SERVED)
-    kind = type(policy).__name__
-    if kind not in COUNTING + LINEAR:
-        raise InvalidValue("policy", f"be one of {', '.join(COUNTING + LINEAR)}, not {kind}")
+    about = settings["policy"]
+    within = about["policy"] if isinstance(about.get("policy"), Mapping) else about
+    if not isinstance(within.get("merit", {}), Mapping):
+        raise _not_one_of("merit", MERITS, within["merit"])
+    whole = build(about, SERVED)
+    kind = type(whole).__name__
+    if kind not in POLICIES:
+        raise InvalidValue("policy", f"be one of {', '.join(POLICIES)}, not {kind}")
+    policy: Any = _within(whole)
     for part, kinds in (
         ("merit", MERITS),
         ("solver", SOLVERS),
@@ -79,16 +88,17 @@ def checked(settings: Mapping[str, Any]) -> Settings:
         if part in policy._fields and type(found).__name__ not in kinds:
             raise _not_one_of(part, kinds, found)
     dimension = rules.count("dimension", settings.get("dimension", 0), low=0)
-    if (kind in LINEAR) != (dimension > 0):
-        rule = "at least 1" if kind in LINEAR else "0"
+    linear = type(policy).__name__ in LINEAR
+    if linear != (dimension > 0):
+        rule = "at least 1" if linear else "0"
         raise InvalidValue("dimension", f"be {rule} for {kind}, not {dimension}")
     missing = settings.get("missing_reward", 0.0)
     ends = _range(settings.get("reward_range"))
-    if hasattr(policy, "check_reach"):
-        policy.check_reach(*(ends or (0.0, 1.0)))
+    if hasattr(whole, "check_reach"):
+        whole.check_reach(*(ends or (0.0, 1.0)))
     low, high = ends or (-LARGEST, LARGEST)
     return Settings(
-        policy,
+        whole,
         dimension,
         rules.number("reward_window_s", settings.get("reward_window_s", 600.0), 0, LARGEST),
         None if missing is None else rules.number("missing_reward", missing, low, high),
@@ -96,6 +106,26 @@ def checked(settings: Mapping[str, Any]) -> Settings:
         ends,
         bool(settings.get("requires_shown", False)),
     )
+
+
+def is_kept_whole(settings: Settings) -> bool:
+    """Tell whether a policy's whole state is kept: it is told what was played, or forgets in order."""
+    return not getattr(settings.policy, "any_order", True)
+
+
+def merit_of(settings: Settings) -> Any:
+    """Return the merit of a policy, or of the one that it is around; None where there is none."""
+    return getattr(_within(settings.policy), "merit", None)
+
+
+def _within(policy: Any) -> Any:
+    """Return the policy within one that forgets, if it is one that is served there."""
+    kind = type(policy).__name__
+    if kind not in FORGETTING:
+        return policy
+    if type(policy.policy).__name__ not in FORGETTING[kind]:
+        raise _not_one_of("policy", FORGETTING[kind], policy.policy)
+    return policy.policy
 
 
 def _not_one_of(part: str, kinds: Sequence[str], found: Any) -> InvalidValue:

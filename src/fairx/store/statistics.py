@@ -18,17 +18,22 @@ from fairx.policies.optimism import Box
 from fairx.policies.ridge import new_ridge
 from fairx.types import Matrix, Vector
 
-from .settings import Settings
+from .settings import Settings, is_kept_whole
+from .told import filled, with_more_arms
 
 
 def empty(settings: Settings, arms: int) -> Vector:
     """Return the sums before the first decision."""
+    if is_kept_whole(settings):
+        return with_more_arms(settings, np.empty(0), arms)
     d = settings.dimension
     return np.zeros(1 + d * d + d if d else 2 * arms)
 
 
 def widened(settings: Settings, sums: Vector, arms: int) -> Vector:
     """Return the sums with room for more arms."""
+    if is_kept_whole(settings):
+        return with_more_arms(settings, sums, arms)
     if settings.dimension:
         return sums
     pulls, rewards = sums.reshape(2, -1)
@@ -53,6 +58,8 @@ def learn(
 def state_of(settings: Settings, sums: Vector, arms: int) -> Any:
     """Return the policy's state after the decisions that the sums are over."""
     policy: Any = settings.policy
+    if is_kept_whole(settings):
+        return filled(settings, sums)
     state = policy.start(arms, settings.dimension)
     if settings.dimension:
         d = settings.dimension

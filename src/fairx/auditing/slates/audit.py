@@ -69,6 +69,7 @@ def audit_slates(
     sums, shown = told.sums, np.array([line.exposure for line in told.lines])
     fair = np.array([line.fair_share for line in told.lines])
     exact = sums.exposures is not None
+    regrets = sums.regret(found, told.merits.logs) if exact else None
     return SlateAudit(
         source=found.source,
         merit=repr(merit),
@@ -83,7 +84,8 @@ def audit_slates(
         means=told.merits.means,
         mean_box=told.merits.box,
         groups=_lines(told.groups, sums, told.numbers),
-        fairness_regret_per_decision=sums.regret(found, told.merits.logs) if exact else None,
+        fairness_regret_per_decision=regrets.value if regrets else None,
+        over_time=regrets.over_time if regrets else (),
         distance=float(np.abs(shown - fair).sum()),
         gini_exposure=gini(shown),
         gini_fair_share=gini(fair),

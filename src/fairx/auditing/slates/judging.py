@@ -46,6 +46,7 @@ class SlatesTold(NamedTuple):
     group_of: list[str | None]
     numbers: Indices  # of the group of each arm
     conditions: tuple[str, ...]
+    looked: Vector | float  # how often what was shown was looked at, where rewards are clicks
 
 
 def slates_told(
@@ -76,6 +77,7 @@ def slates_told(
         group_of,
         numbers,
         (FEEDBACK[question.feedback], *CONDITIONS[said.by]),
+        looked,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from fairx.auditing.always_valid import Intervals
-from fairx.auditing.result import Beside, Course
+from fairx.auditing.result import Beside, Course, Moment
 from fairx.types import Vector
 
 
@@ -56,6 +56,7 @@ class SlateAudit(NamedTuple):
     mean_box: Intervals
     groups: tuple[SlateLine, ...]
     fairness_regret_per_decision: float | None  # from exposures: sum of |fair - had| / weights
+    over_time: tuple[Moment, ...]  # the same, where times were logged
     distance: float  # sum of |exposure - fair share|
     gini_exposure: float
     gini_fair_share: float

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairx.auditing.moments import Stretches
+from fairx.auditing.regret import Regret
 from fairx.logs import Log
 from fairx.types import Indices, Vector
 
@@ -21,7 +23,7 @@ WHERE unit IS NULL OR decision IN (
 PAGES = """
 CREATE OR REPLACE TEMP TABLE shown_pages AS
 SELECT decision, any_value(pool) AS pool, list(weight ORDER BY place) AS weights,
-  sum(weight) AS total
+  sum(weight) AS total, coalesce(min(time), 0) AS time
 FROM taken_pages GROUP BY decision;
 CREATE OR REPLACE TEMP TABLE page_kinds AS
 SELECT pool, weights, count(*) AS decisions, row_number() OVER (ORDER BY pool, weights) - 1 AS kind
@@ -37,13 +39,20 @@ SELECT arm_number, count(*) AS shows, count(reward) AS rewards, coalesce(sum(rew
   coalesce(sum(weight) FILTER (reward IS NOT NULL), 0) AS looked
 FROM taken_pages JOIN page_arms USING (arm) GROUP BY arm_number
 """
-EACH = "SELECT decision, unnest(candidates) AS arm, unnest(exposures) AS had FROM taken_pages WHERE place = 1"
+EACH = """
+SELECT decision, unnest(candidates) AS arm, unnest(exposures) AS had,
+  unnest(range(len(candidates))) AS position
+FROM taken_pages WHERE place = 1
+"""
 EXPOSURES = f"""
 SELECT arm_number, fsum(had) AS had FROM ({EACH}) JOIN page_arms USING (arm) GROUP BY arm_number
 """
 REGRET = f"""
-SELECT sum(abs(had - fair) / total) AS regret FROM ({EACH}) JOIN shown_pages USING (decision)
+SELECT {{moment}} AS moment, sum(abs(had - fair) / total) AS regret,
+  count(*) FILTER (position = 0) AS decisions
+FROM ({EACH}) JOIN shown_pages USING (decision)
 JOIN page_kinds USING (pool, weights) JOIN page_arms USING (arm) JOIN fair_pages USING (kind, arm_number)
+GROUP BY moment ORDER BY moment
 """
 ENDS = """
 SELECT min(reward) AS least, max(reward) AS most, coalesce(min(time), 0) AS start,
@@ -77,7 +86,7 @@ class SlateSums(NamedTuple):
     start: float  # the first and last time
     stop: float
 
-    def regret(self, log: Log, logs: Vector) -> float:
+    def regret(self, log: Log, logs: Vector) -> Regret:
         """Return the mean of the distance between the exposures of a decision and the fair ones."""
         fair = [exposures_of(kind, logs) for kind in self.kinds]
         sizes = [kind.arms.size for kind in self.kinds]
@@ -87,7 +96,10 @@ class SlateSums(NamedTuple):
             "fair": np.concatenate(fair),
         }
         log.connection.register("fair_pages", table)
-        return float(log.query(REGRET)["regret"][0]) / self.decisions
+        time = Stretches(self.start, self.stop)
+        found = log.query(REGRET.format(moment=time.number))
+        value = float(found["regret"].sum()) / self.decisions
+        return Regret(value, "exposures", time.moments(found))
 
 
 def slate_sums(log: Log) -> SlateSums:

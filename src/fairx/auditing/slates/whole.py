@@ -9,11 +9,14 @@ import numpy as np
 from fairx.auditing.asking import Asked, asked, returning_of
 from fairx.auditing.lines import NO_GROUP, POWERS
 from fairx.auditing.merits import Merits
-from fairx.auditing.regret import Noise, noise_of
+from fairx.auditing.noise import Known, Noise, Shown, noise_of
+from fairx.auditing.regret import Regret
 from fairx.auditing.result import Arm, Audit, Line, SampleRatio, Sensitivity
 from fairx.auditing.shares import gini
 from fairx.auditing.speaking import BOX
+from fairx.auditing.words import left_out_of
 from fairx.logs import Log
+from fairx.texts import several
 from fairx.types import Vector
 
 from .judging import SlateQuestion, SlatesTold, slates_told
@@ -41,8 +44,8 @@ def slates_audited(log: Log, question: SlateQuestion) -> Audit:
         for name in ("exposure", "fair_share")
     )
     distance = float(np.abs(shown - fair).sum())
-    regret = sums.regret(log, merits.logs) if exact else distance
-    unsure = _noise(sums, question, merits)
+    regrets = sums.regret(log, merits.logs) if exact else Regret(distance, "shows", ())
+    unsure = _noise(sums, question, told)
     problems, rows = log.problems(), int(log.query("SELECT count(*) AS n FROM checked")["n"][0])
     return Audit(
         source=log.source,
@@ -67,12 +70,12 @@ def slates_audited(log: Log, question: SlateQuestion) -> Audit:
         groups=told.groups,
         groups_beside=told.said.groups,
         courses=told.said.courses,
-        fairness_regret_per_decision=regret,
-        regret_from="exposures" if exact else "shows",
-        regret_low=max(0.0, regret - unsure.reach),
-        regret_high=min(2.0, regret + unsure.reach),
+        fairness_regret_per_decision=regrets.value,
+        regret_from=regrets.method,
+        regret_low=max(0.0, regrets.value - unsure.reach),
+        regret_high=min(2.0, regrets.value + unsure.reach),
         regret_floor=unsure.floor,
-        over_time=(),
+        over_time=regrets.over_time,
         dated=log.dated,
         distance=distance,
         gini_exposure=gini(shown),
@@ -98,12 +101,12 @@ def _notes(log: Log, told: SlatesTold, question: SlateQuestion, rows: int) -> tu
         (True, SHARES),
         (
             left_out,
-            f"{left_out:,} of {rows:,} rows have a problem, or are of a page with one, and take no part.",
+            left_out_of(left_out, rows, ", or stand on a page with one,"),
         ),
         ("candidates" not in log.columns, NO_CANDIDATES),
         (sums.exposures is None, NO_EXPOSURES),
-        (missing, f"{missing:,} places have no reward. {MISSING}"),
-        (ungrouped, f"{ungrouped:,} arms have no group."),
+        (missing, f"{several(missing, 'place has', 'places have')} no reward. {MISSING}"),
+        (ungrouped, f"{several(ungrouped, 'arm has', 'arms have')} no group."),
     )
     pages = returning_of(log, "decision")
     return (*vary, *pages, *(words for holds, words in said if holds))
@@ -123,19 +126,24 @@ def _arms(sums: SlateSums, merits: Merits, groups: list[str | None]) -> tuple[Ar
     return tuple(Arm(*row) for row in zip(*columns, strict=True))
 
 
-def _noise(sums: SlateSums, question: SlateQuestion, merits: Merits) -> Noise:
-    """Return what means that are estimated add to the regret."""
+def _noise(sums: SlateSums, question: SlateQuestion, told: SlatesTold) -> Noise:
+    """Return what is not known of the regret."""
+    merits = told.merits
+    known = Known(sums, question.merit, merits, question.reward_range, told.looked)
+    if sums.exposures is None:
+        fair = fair_shares(sums, merits.logs)
+        # Places that all weigh as much as the first vary as much as places can.
+        shown = Shown(fair, sums.weights / sums.weight, sums.weight // sums.most_weight)
+        return noise_of(known, lambda logs: fair_shares(sums, logs) - fair, shown)
     pages = sum(kind.decisions for kind in sums.kinds)
+    parts = [kind.decisions / kind.weights.sum() / pages for kind in sums.kinds]
     before = [exposures_of(kind, merits.logs) for kind in sums.kinds]
 
-    def apart(logs: Vector) -> float:
-        each = (
-            kind.decisions / kind.weights.sum() * np.abs(exposures_of(kind, logs) - one).sum()
-            for kind, one in zip(sums.kinds, before, strict=True)
-        )
-        return float(sum(each) / pages)
+    def apart(logs: Vector) -> Vector:
+        each = zip(sums.kinds, parts, before, strict=True)
+        return np.concatenate([part * (exposures_of(kind, logs) - one) for kind, part, one in each])
 
-    return noise_of(sums, question.merit, merits.means, question.reward_range, apart)
+    return noise_of(known, apart)
 
 
 def _sensitivity(

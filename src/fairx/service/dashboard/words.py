@@ -8,12 +8,16 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from fairx.store.settings import Settings
+from fairx.store.settings import Settings, merit_of
 
 NOTHING = "\N{EN DASH}"
 POLICIES = {
     "FairXTS": "Guesses the mean reward of each arm at random, as far as the rewards so far leave it "
     "open, and shares out exposure by the merit of the guess (FairX-TS).",
+    "FairXBetaTS": "Guesses the chance of success of each arm at random, as far as the rewards so far "
+    "leave it open, and shares out exposure by the merit of the guess (FairX-TS, for 0 or 1).",
+    "FairXGammaTS": "Guesses the mean count of each arm at random, as far as the rewards so far leave "
+    "it open, and shares out exposure by the merit of the guess (FairX-TS, for counts).",
     "FairXLinTS": "Guesses at random how contexts make rewards, as far as the rewards so far leave it "
     "open, and shares out exposure by the merit of the guess (FairX-LinTS).",
     "FairXEG": "Shares out exposure by the merit of the mean rewards so far, and equally a part of the "
@@ -22,6 +26,12 @@ POLICIES = {
     "a part of the time (FairX-LinEG).",
     "FairXUCB": "Shares out exposure by the merit of the most hopeful means that the rewards so far "
     "leave open (FairX-UCB).",
+    "FairXGradient": "Moves the exposure of each arm a little with each reward, towards shares in "
+    "proportion to merit. It forgets, and follows what changes.",
+    "Exp3": "Shows arms by the exponential of what they earned, and any a part of the time. It has no merit.",
+    "Discounted": "Does as the policy within, and lets each reward count for less with those that come after.",
+    "DiscountedRidge": "Does as the policy within, and lets each reward count for less with those that come after.",
+    "Windowed": "Does as the policy within, with the last rewards alone.",
     "EG": "Shows the arm with the best mean reward, and any arm a part of the time. It has no merit.",
     "LinEG": "Shows the arm that contexts predict to be best, and any a part of the time. It has no merit.",
     "Uniform": "Shows all arms on offer equally often. It has no merit.",
@@ -115,7 +125,7 @@ def merit_words(settings: Settings) -> str:
     >>> merit_words(Settings(FairXEG(Exponential(10), 0.1)))
     'An arm whose mean reward is 0.6 has 2.72 times the merit of one at 0.5.'
     """
-    merit = getattr(settings.policy, "merit", None)
+    merit = merit_of(settings)
     if merit is None:
         return "This policy has no merit: there is no fair share to compare exposure with."
     low, high = settings.reward_range or (0.0, 1.0)
