@@ -61,13 +61,13 @@ def service(store: str, *, logged: bool = True) -> Iterator[tuple[int, int]]:
 
 def serve(store: str, port: int, logged: bool) -> None:
     """Serve; where nothing is logged, decisions are answered as if they had been written."""
-    from fairx.service.running import Options, application, run
+    from fairx.service import running
     from fairx.store.decisions import Recorded
     from fairx.store.writer import DECISIONS
 
     os.environ["FAIRX_SECRET"] = SECRET
-    options = Options(store, port=port, auth=False)
-    app = application(options)
+    options = running.Options(store, port=port, auth=False)
+    app = running.application(options)
     if not logged:
         write = app.runtime.write
 
@@ -79,7 +79,7 @@ def serve(store: str, port: int, logged: bool) -> None:
             return future
 
         app.runtime.write = answered
-    run(options, app)
+    running.serve(options, app=app)
 
 
 def create(

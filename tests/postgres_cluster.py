@@ -28,7 +28,7 @@ def binaries() -> Path | None:
     found = shutil.which("pg_ctl")
     debian = Path("/usr/lib/postgresql").glob("*/bin/pg_ctl")
     newest = sorted(debian, key=lambda path: float(path.parts[-3]))
-    return Path(found).parent if found else newest[-1].parent if newest else None
+    return Path(found).resolve().parent if found else newest[-1].parent if newest else None
 
 
 @dataclass
@@ -97,6 +97,10 @@ class Cluster:
         """Stop at once, without a checkpoint: `start` recovers from the write-ahead log."""
         self.call("pg_ctl", "stop", "-w", f"-D{self.data}", "-mimmediate")
 
+    def promote(self) -> None:
+        """Have a standby take over."""
+        self.call("pg_ctl", "promote", "-w", f"-D{self.data}")
+
     def disconnect(self, application: str | None = None) -> int:
         """Cut all connections, or those of one `application_name`; return how many."""
         query = (
@@ -160,6 +164,27 @@ def cluster(programs: Path) -> Iterator[Cluster]:
         yield running
     finally:
         running.remove()
+
+
+@contextlib.contextmanager
+def standby(primary: Cluster) -> Iterator[Cluster]:
+    """Run a second server that follows a first one, and can take its place (`promote`)."""
+    folder = primary.folder / "standby"
+    folder.mkdir()
+    if primary.user:
+        shutil.chown(folder, primary.user)
+    found = Cluster(primary.programs, folder, primary.lock, free_port(), primary.password)
+    try:
+        found.call(
+            "pg_basebackup", f"--pgdata={found.data}", f"--dbname={primary.url()}",
+            "--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream",
+        )  # fmt: skip
+        found.start()
+        yield found
+    finally:
+        with contextlib.suppress(RuntimeError):
+            found.crash()
+        shutil.rmtree(folder)
 
 
 def server_user() -> str | None:

@@ -225,6 +225,11 @@ def _around(session: Session) -> None:
     ):
         ask(method, path, token=token["token"])
         ask(method, path, token="nobody")
+    part = {"experiment": "shop", "route": "decide", "body": {"key": "of a batch"}}
+    ask("POST", "/v1/batch", {"requests": [part, part | {"experiment": "nothing"}]})
+    ask("POST", "/v1/batch", {"requests": [part | {"route": "x"}]})
+    ask("POST", f"/v1/tokens/{token['id']}/rotate", {"lifetime_s": 60})
+    ask("POST", "/v1/tokens/nothing/rotate", {})
     ask("DELETE", f"/v1/tokens/{token['id']}")
     ask("DELETE", f"/v1/tokens/{token['id']}")
     ask("DELETE", SHOP)

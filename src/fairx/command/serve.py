@@ -26,6 +26,11 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
                        help="between snapshots (0.25)")  # fmt: skip
     serve.add_argument("--demo", action="store_true",
                        help="three experiments with simulated traffic, without tokens")  # fmt: skip
+    serve.add_argument("--workers", type=int, default=1, metavar="N",
+                       help="processes at this address, with PostgreSQL (1)")  # fmt: skip
+    serve.add_argument("--access-log", action="store_true", help="log each request")
+    serve.add_argument("--traces", action="store_true",
+                       help="send traces by OpenTelemetry, as its variables OTEL_* say")  # fmt: skip
     _add_limits(serve)
     serve.set_defaults(run=run_serve)
 
@@ -46,7 +51,21 @@ def run_serve(options: argparse.Namespace) -> int:
     store = options.store or f"sqlite:///{'fairx-demo' if options.demo else 'fairx'}.db"
     auth = not (options.no_auth or options.demo)
     where = (options.host, options.port)
-    run(Options(store, *where, auth, refresh, limits, options.secret_file, options.demo))
+    workers = rules.count("workers", options.workers)
+    watched = (options.access_log, options.traces)
+    run(
+        Options(
+            store,
+            *where,
+            auth,
+            refresh,
+            limits,
+            options.secret_file,
+            options.demo,
+            *watched,
+            workers,
+        )
+    )
     return 0
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import math
 import secrets
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 from fairx.store.database import Database
-from fairx.store.tokens import valid_tokens
+from fairx.store.tokens import Token, valid_tokens
 
 from .failures import Refused
 from .limits import Bucket, retry_after
 
 DECIDE, REWARD, READ, ADMIN = "decide", "reward", "read", "admin"
+SOME = "*"  # role, whichever
 ANY = "*"  # of the experiments that a token is for
 PREFIX = "fairx"
 
@@ -29,7 +33,7 @@ class Grant(NamedTuple):
 
     def allows(self, role: str, experiment: str | None) -> bool:
         """Tell whether this grant covers a role in an experiment (None: in all of them)."""
-        return self.role in (role, ADMIN) and (
+        return (role == SOME or self.role in (role, ADMIN)) and (
             experiment == ANY or self.experiment in (None, experiment)
         )
 
@@ -63,23 +67,19 @@ class Access:
 
     def __init__(self, *, open_to_all: bool, admin_token: str | None, rate: float) -> None:
         self.open_to_all, self.rate = open_to_all, rate
+        self.clock: Callable[[], float] = time.time
         self._admin = digest_of(admin_token) if admin_token else None
-        self._tokens: dict[str, tuple[str, Grant]] = {}
+        self._tokens: dict[str, tuple[str, Grant, float]] = {}
         self._buckets: dict[str, Bucket] = {}
 
     def load(self, database: Database) -> int:
         """Read the tokens; return how many there are."""
-        self._tokens = {
-            token.id: (token.digest, Grant(token.id, token.name, token.role, token.experiment))
-            for token in valid_tokens(database)
-        }
+        self._tokens = dict(map(_kept, valid_tokens(database)))
         return len(self._tokens)
 
     def find(self, database: Database, number: str) -> bool:
         """Read one token that was not known; tell whether it is there."""
-        for token in valid_tokens(database, number):
-            grant = Grant(token.id, token.name, token.role, token.experiment)
-            self._tokens = self._tokens | {token.id: (token.digest, grant)}
+        self._tokens = self._tokens | dict(map(_kept, valid_tokens(database, number)))
         return number in self._tokens
 
     def admit(self, header: bytes | None, role: str, experiment: str | None) -> Grant:
@@ -102,7 +102,15 @@ class Access:
         found = self._tokens.get(_number(token))
         if found is None or not hmac.compare_digest(digest, found[0]):
             raise _unknown()
+        if self.clock() >= found[2]:
+            raise Refused(401, "unauthorized", "this token has expired: ask for a new one", ASK)
         return found[1]
+
+
+def _kept(token: Token) -> tuple[str, tuple[str, Grant, float]]:
+    """Return the id of a token, its digest, what it allows and until when."""
+    grant = Grant(token.id, token.name, token.role, token.experiment)
+    return token.id, (token.digest, grant, math.inf if token.expires is None else token.expires)
 
 
 def _token_of(header: bytes | None) -> str:

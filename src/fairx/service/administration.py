@@ -10,6 +10,7 @@ from fairx.store.experiments import note
 from . import answers, requests, views
 from .access import new_token
 from .calls import Bytes, Call
+from .gauges import measure
 
 
 async def healthz(call: Call) -> Any:
@@ -25,11 +26,7 @@ async def readyz(call: Call) -> Any:
 
 async def metrics(call: Call) -> Any:
     """Return counts as Prometheus reads them."""
-    now = call.runtime.clock()
-    for name, decider in call.runtime.deciders.items():
-        call.runtime.metrics.snapshot_age.labels(name).set(now - decider.snapshot.time)
-    call.runtime.metrics.queue.set(call.runtime.queued)
-    call.runtime.metrics.clock_apart.set(getattr(call.runtime.clock, "apart", 0.0))
+    await measure(call.runtime)
     return Bytes("text/plain; version=0.0.4; charset=utf-8", call.runtime.metrics.page())
 
 
@@ -41,19 +38,48 @@ async def actions(call: Call) -> Any:
 async def create_token(call: Call) -> Any:
     """Create a token; its secret is shown now and never again."""
     asked: requests.NewToken = call.body
-    number, token, digest = new_token()
-    now = call.runtime.clock()
-    made = tokens.Token(number, asked.name, asked.role, asked.experiment, digest, now)
+    made, token = _made(call, asked.name, asked.role, asked.experiment, asked.lifetime_s)
 
     def write(database: Any) -> None:
         tokens.create_token(database, made)
-        note(database, now, call.grant.name, "create token", asked.experiment,
-             {"id": number, "name": asked.name, "role": asked.role})  # fmt: skip
-        call.runtime.access.load(database)
-        database.announce(0)
+        _noted(call, database, "create token", made)
 
     await call.runtime.change(write)
-    return answers.Token(number, asked.name, asked.role, asked.experiment, now, token)
+    return views.token(made, token)
+
+
+async def rotate_token(call: Call) -> Any:
+    """Create a token that may do what another may, and have that one expire."""
+    asked: requests.Rotation = call.body
+    number, now = call.path["id"], call.runtime.clock()
+
+    def write(database: Any) -> Any:
+        old = tokens.end_token(database, number, now + asked.grace_s)
+        made, token = _made(call, old.name, old.role, old.experiment, asked.lifetime_s)
+        tokens.create_token(database, made)
+        _noted(call, database, "rotate token", made, {"replaces": number})
+        return views.token(made, token)
+
+    return await call.runtime.change(write)
+
+
+def _made(
+    call: Call, name: str, role: str, experiment: str | None, lifetime: float | None
+) -> tuple[tokens.Token, str]:
+    """Return a new token as it is kept, and as it is handed out."""
+    (number, token, digest), now = new_token(), call.runtime.clock()
+    expires = None if lifetime is None else now + lifetime
+    return tokens.Token(number, name, role, experiment, digest, now, expires), token
+
+
+def _noted(
+    call: Call, database: Any, action: str, made: tokens.Token, more: dict[str, str] | None = None
+) -> None:
+    """Note that a token was made, and have all processes know it."""
+    about = {"id": made.id, "name": made.name, "role": made.role} | (more or {})
+    note(database, made.created, call.grant.name, action, made.experiment, about)
+    call.runtime.access.load(database)
+    database.announce(0)
 
 
 async def list_tokens(call: Call) -> Any:

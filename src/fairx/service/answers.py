@@ -157,12 +157,26 @@ class Token(Struct, omit_defaults=True):
     experiment: str | None
     created: float
     token: str | UnsetType = UNSET
+    expires: float | UnsetType = UNSET
 
 
 class Tokens(Struct):
     """The tokens that are valid."""
 
     tokens: list[Token]
+
+
+class PartAnswer(Struct):
+    """The answer to one request of several, as it would have been alone."""
+
+    status: int
+    body: dict[str, Any]
+
+
+class BatchAnswers(Struct):
+    """The answers, in the order of the requests."""
+
+    answers: list[PartAnswer]
 
 
 class Health(Struct):

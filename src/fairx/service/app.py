@@ -19,14 +19,15 @@ from starlette.routing import Route as StarletteRoute
 from fairx.rules import InvalidValue
 from fairx.store.errors import Overloaded
 
-from . import access, fast_routes
+from . import access, batches, fast_routes
 from .answers import ENCODER
 from .audits import Audits
 from .calls import Call, authorization, body_of, query_of
 from .failures import Refused, Reply, answered
+from .observing import Observer
 from .openapi import document
 from .replies import ALWAYS, JSON, not_served, response, sent
-from .routes import ROUTES, E, Route
+from .routes import BATCH, ROUTES, E, Route
 from .runtime import Runtime
 from .shedding import BUSY
 
@@ -48,7 +49,9 @@ class Application:
         runtime: Runtime,
         pages: Callable[[Runtime, Audits], list[StarletteRoute]] | None = None,
         hosts: Collection[str] | None = None,
+        observer: Observer | None = None,
     ) -> None:
+        self._observer = observer or Observer()
         self._hosts = hosts  # by which it may be called; None: any
         self.runtime, self.audits = runtime, Audits(runtime)
         described = Reply(200, ENCODER.encode(document(tokens=not runtime.access.open_to_all)))
@@ -61,8 +64,15 @@ class Application:
         self._rest.router.redirect_slashes = False
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        if scope["type"] == "http":
+            await self._observer.watch(self._bounded, scope, receive, send)
+        else:
+            await self._rest(scope, receive, send)
+
+    async def _bounded(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request, unless too many are being answered: what is refused costs little."""
-        if scope["type"] != "http" or scope["path"] in ALWAYS_ANSWERED:
+        if scope["path"] in ALWAYS_ANSWERED:
             await self._answer(scope, receive, send)
             return
         load = self.runtime.load
@@ -77,21 +87,20 @@ class Application:
             load.at_work -= 1
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        if self._hosts is not None and scope["type"] == "http" and not self._is_called_right(scope):
+        if self._hosts is not None and not self._is_called_right(scope):
             message = f"without tokens, the host must be one of {', '.join(self._hosts)}"
             await sent(self._failed(Refused(403, "forbidden", message), scope["path"]))(
                 scope, receive, send
             )
             return
-        if (
-            scope["type"] == "http"
-            and scope["method"] == "POST"
-            and scope["path"].startswith(PREFIX)
-        ):
+        if scope["method"] == "POST" and scope["path"].startswith(PREFIX):
             name, _, last = scope["path"][len(PREFIX) :].partition("/")
             if last in FAST:
-                await self._fast(scope, receive, send, name, *FAST[last])
+                await self._fast(scope, receive, send, name, last)
                 return
+        if scope["method"] == "POST" and scope["path"] == BATCH:
+            await self._batch(scope, receive, send)
+            return
         await self._rest(scope, receive, send)
 
     def _is_called_right(self, scope: Any) -> bool:
@@ -100,25 +109,46 @@ class Application:
         name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
         return name.lower() in (self._hosts or ())
 
-    async def _fast(
-        self, scope: Any, receive: Any, send: Any, name: str, role: str, handler: Any
-    ) -> None:
+    async def _fast(self, scope: Any, receive: Any, send: Any, name: str, route: str) -> None:
         begun = time.perf_counter()
         self.runtime.load.begin(id(scope))
         try:
-            await self._admitted(authorization(scope), role, name)
-            if scope["query_string"]:
-                raise InvalidValue("query", "be left out: it takes none")
-            body = await body_of(receive, self.runtime.limits.body_bytes)
-            await self._heard_of(name)
-            reply = Reply(200, await handler(self.runtime, name, body))
-        except Exception as error:  # noqa: BLE001 - answered and logged
-            reply = self._failed(error, scope["path"])
+            reply = await self._asked(scope, name, route, receive)
         finally:
             self.runtime.load.end(id(scope))
         await _send(send, reply)
-        if handler is fast_routes.decide:
+        if route == "decide":
             self.runtime.metrics.seconds.observe(time.perf_counter() - begun)
+
+    async def _asked(
+        self, scope: Any, name: str, route: str, receive: Any, body: bytes | None = None
+    ) -> Reply:
+        """Return the answer of a fast route; the body is read when it is known who asks."""
+        role, handler = FAST[route]
+        try:
+            await self._admitted(authorization(scope), role, name)
+            _check_no_query(scope)
+            if body is None:
+                body = await body_of(receive, self.runtime.limits.body_bytes)
+            await self._heard_of(name)
+            return Reply(200, await handler(self.runtime, name, body))
+        except Exception as error:  # noqa: BLE001 - answered and logged
+            return self._failed(error, scope["path"])
+
+    async def _batch(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer requests that came in one, each in its own right."""
+        try:
+            await self._admitted(authorization(scope), access.SOME, access.ANY)
+            _check_no_query(scope)
+            body = await body_of(receive, self.runtime.limits.body_bytes)
+
+            async def ask(name: str, route: str, part: bytes) -> Reply:
+                return await self._asked(scope, name, route, receive, part)
+
+            reply = Reply(200, await batches.answers_to(self.runtime, body, ask))
+        except Exception as error:  # noqa: BLE001 - answered and logged
+            reply = self._failed(error, scope["path"])
+        await _send(send, reply)
 
     def _routes(self) -> list[StarletteRoute]:
         """Return a route for each path: it knows which methods there are."""
@@ -187,6 +217,11 @@ class Application:
         yield
         await self.runtime.stop()
         self.audits.close()
+
+
+def _check_no_query(scope: Any) -> None:
+    if scope["query_string"]:
+        raise InvalidValue("query", "be left out: it takes none")
 
 
 async def _send(send: Any, reply: Reply) -> None:

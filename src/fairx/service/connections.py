@@ -38,11 +38,13 @@ class Bounded:
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin to wait for a request."""
+        self._load.connections += 1
         self._inner.connection_made(transport)
         self._wait()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Forget it."""
+        self._load.connections -= 1
         self._rest()
         self._inner.connection_lost(error)
 

@@ -50,7 +50,7 @@ async def _decided(
     runtime.limits.check("candidates", len(asked.candidates or ()))
     runtime.limits.check("letters", len(asked.key), "key")
     runtime.limits.check("letters", len(asked.unit or ""), "unit")
-    _check_numbers(runtime, decider, asked, count)
+    check_numbers(runtime, numbers_of(decider, asked))
     if not decider.is_ready:
         await runtime.compiled(decider)
     if asked.places is not None:
@@ -64,15 +64,18 @@ async def _decided(
     return (answers[0] if asked.count is None else DecidedSeveral(answers)), count
 
 
-def _check_numbers(runtime: Runtime, decider: Decider, asked: Decide, count: int) -> None:
-    """Refuse what is too much as a whole: all of it is computed and kept for each decision."""
+def numbers_of(decider: Decider, asked: Decide) -> int:
+    """Return how many numbers are computed and kept: decisions, times candidates, times dimension."""
     arms = decider.active if asked.candidates is None else len(asked.candidates)
-    found, limit = count * arms * max(decider.dimension, 1), runtime.limits.numbers
+    return (asked.count or 1) * arms * max(decider.dimension, 1)
+
+
+def check_numbers(runtime: Runtime, found: int, field: str = "count") -> None:
+    """Refuse what is too much as a whole."""
+    limit = runtime.limits.numbers
     if found > limit:
         what = "count times candidates times dimension"
-        raise InvalidValue(
-            "count", f"have {what} at most {limit}, not {found}: see --limit-numbers"
-        )
+        raise InvalidValue(field, f"have {what} at most {limit}, not {found}: see --limit-numbers")
 
 
 async def rewards(runtime: Runtime, name: str, body: bytes) -> bytes:

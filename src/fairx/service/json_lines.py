@@ -8,6 +8,8 @@ import sys
 import time
 from typing import Any
 
+from .observing import request_id
+
 
 class JsonLines(logging.Formatter):
     """Writes each event as a line of JSON."""
@@ -22,6 +24,8 @@ class JsonLines(logging.Formatter):
             "event": record.getMessage(),
         }
         line |= {key: value for key, value in vars(record).items() if key not in self.STANDARD}
+        if request_id.get():
+            line["request_id"] = request_id.get()
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str)

@@ -39,7 +39,7 @@ class Load:
 
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._clock = limit, clock
-        self.at_work = self.shed = 0
+        self.at_work = self.shed = self.connections = 0
         self.written = threading.Event()  # since something was last asked to be written
         self._begun: dict[int, float] = {}  # those that should be quick, the oldest first
         self._let_in = 0  # in this round of the event loop; they begin in the next

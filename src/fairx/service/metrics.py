@@ -38,7 +38,19 @@ class Metrics:
         self.snapshot_age = Gauge(
             "fairx_snapshot_age_seconds", "Age of the snapshot", ["experiment"], **kind
         )
+        self.fold_lag = Gauge(
+            "fairx_fold_lag_seconds", "How long a decision was due that is not learned from yet",
+            ["experiment"], **kind,
+        )  # fmt: skip
         self.queue = Gauge("fairx_write_queue", "Requests that wait to be written", **kind)
+        self.at_once = Gauge("fairx_requests_at_once", "Requests that are being answered", **kind)
+        self.shed = Gauge("fairx_shed", "Requests refused as there were too many", **kind)
+        self.connections = Gauge("fairx_connections", "Connections of clients", **kind)
+        self.reading = Gauge("fairx_store_readers", "Connections that read the store", **kind)
+        self.store_bytes = Gauge("fairx_store_bytes", "Size of the store", **kind)
+        self.disk_free = Gauge(
+            "fairx_disk_free_bytes", "Free space where the store is, if it is a file", **kind
+        )
         self.clock_apart = Gauge(
             "fairx_clock_apart_seconds", "How far the machine's clock is ahead of ours", **kind
         )

@@ -42,6 +42,11 @@ class Readers:
         finally:
             self._room.release()
 
+    @property
+    def busy(self) -> int:
+        """How many connections are in use."""
+        return MOST - self._room._value
+
     def close(self) -> None:
         """Close those that nobody uses."""
         with contextlib.suppress(queue.Empty):

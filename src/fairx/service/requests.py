@@ -33,6 +33,7 @@ POLICY = {
     "reward_std": 0.5,
 }
 Policy = Annotated[dict[str, Any], Meta(description="A policy and its settings", examples=[POLICY])]
+Seconds = Annotated[float, Meta(gt=0, le=1e10, description="From now on; without it, for ever")]
 Role = Literal["decide", "reward", "read", "admin"]
 
 
@@ -112,3 +113,25 @@ class NewToken(Struct, forbid_unknown_fields=True):
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=TEXT)]
     role: Role
     experiment: Name | None = None
+    lifetime_s: Seconds | None = None
+
+
+class Rotation(Struct, forbid_unknown_fields=True):
+    """A token to replace: the old one works for a while longer."""
+
+    grace_s: Annotated[float, Meta(ge=0, le=1e9)] = 3600.0
+    lifetime_s: Seconds | None = None
+
+
+class Part(Struct, forbid_unknown_fields=True):
+    """One request of several: the body is what the route of that name takes."""
+
+    experiment: Name
+    route: Literal["decide", "rewards", "shown"]
+    body: dict[str, Any]
+
+
+class Batch(Struct, forbid_unknown_fields=True):
+    """Different requests in one call."""
+
+    requests: Annotated[list[Part], Meta(min_length=1)]

@@ -28,7 +28,7 @@ class Route(NamedTuple):
     query: tuple[str, ...] = ()
 
 
-E = "/v1/experiments"
+E, BATCH = "/v1/experiments", "/v1/batch"
 ROUTES = (
     Route("POST", E, ADMIN, "Create an experiment", handlers.create_experiment, requests.NewExperiment, answers.ExperimentOut, 201),
     Route("GET", E, READ, "List experiments", handlers.list_experiments, gives=answers.Experiments),
@@ -40,6 +40,7 @@ ROUTES = (
     Route("POST", E + "/{name}/decide", DECIDE, "Decide", None, requests.Decide, (answers.Decided, answers.DecidedSeveral, slate_answers.DecidedSlate)),
     Route("POST", E + "/{name}/shown", DECIDE, "Say what was shown", None, requests.Shown, answers.Results),
     Route("POST", E + "/{name}/rewards", REWARD, "Send rewards", None, requests.Rewards, answers.Results),
+    Route("POST", BATCH, DECIDE, "Ask different things in one call", None, requests.Batch, answers.BatchAnswers),
     Route("GET", E + "/{name}/decisions/{decision}", READ, "Get a decision", handlers.get_decision, gives=(answers.DecisionOut, slate_answers.SlateOut)),
     Route("GET", E + "/{name}/status", READ, "Get counts", handlers.status, gives=answers.Status),
     Route("GET", E + "/{name}/audit", READ, "Audit the exposure", handlers.audit, gives=dict[str, Any], query=("alpha", "low", "high")),
@@ -51,5 +52,6 @@ ROUTES = (
     Route("GET", "/v1/actions", ADMIN, "List administrative actions", administration.actions, gives=answers.Actions),
     Route("POST", "/v1/tokens", ADMIN, "Create a token", administration.create_token, requests.NewToken, answers.Token, 201),
     Route("GET", "/v1/tokens", ADMIN, "List tokens", administration.list_tokens, gives=answers.Tokens),
+    Route("POST", "/v1/tokens/{id}/rotate", ADMIN, "Replace a token", administration.rotate_token, requests.Rotation, answers.Token, 201),
     Route("DELETE", "/v1/tokens/{id}", ADMIN, "Revoke a token", administration.revoke_token, status=204),
 )  # fmt: skip

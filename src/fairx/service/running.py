@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import signal
+import socket
 import sys
 import time
 from functools import partial
@@ -21,6 +22,7 @@ from .connections import Bounded
 from .json_lines import handler
 from .limits import Limits
 from .secrecy import SHORTEST, from_environment, secret_of
+from .workers import Workers, listening
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LOGGER = logging.getLogger("fairx")
@@ -37,13 +39,18 @@ class Options(NamedTuple):
     limits: Limits = Limits()
     secret_file: Path | None = None
     demo: bool = False
+    access_log: bool = False
+    traces: bool = False
+    workers: int = 1
 
 
 def application(options: Options) -> Any:
     """Return the ASGI application of a store."""
     from .app import Application
     from .dashboard import pages
+    from .observing import Observer
     from .runtime import Runtime
+    from .tracing import tracer
 
     if not options.auth and options.host not in LOOPBACK:
         raise ValueError(f"--no-auth must not be used on {options.host}: only on 127.0.0.1")
@@ -55,15 +62,32 @@ def application(options: Options) -> Any:
     access = Access(open_to_all=not options.auth, admin_token=admin, rate=options.limits.rate)
     _prepare(store, secret, first_token=options.auth and admin is None)
     runtime = Runtime(store, secret, access, options.limits, options.refresh)
-    return Application(runtime, pages, None if options.auth else LOOPBACK)
+    observer = Observer(options.access_log, tracer() if options.traces else None)
+    return Application(runtime, pages, None if options.auth else LOOPBACK, observer)
 
 
-def run(options: Options, app: Any = None) -> None:
+def run(options: Options) -> None:
     """Serve until told to stop; what was asked for before that is answered."""
+    logging.basicConfig(level=logging.INFO, handlers=[handler()], force=True)
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # the visitors of the demonstration
+    if options.workers == 1:
+        serve(options)
+        return
+    if not options.store.startswith("postgres"):
+        raise ValueError(
+            f"--workers must be 1 with SQLite, not {options.workers}: one process writes the file"
+        )
+    application(options)  # what is wrong is said once, and the first token too
+    with listening(options.host, options.port) as shared:
+        LOGGER.info("serving", extra={"workers": options.workers, "port": options.port})
+        Workers(options.workers, serve, options, shared).run()
+
+
+def serve(options: Options, shared: socket.socket | None = None, app: Any = None) -> None:
+    """Serve in this process, at a socket that others may share."""
     import uvicorn
 
     logging.basicConfig(level=logging.INFO, handlers=[handler()], force=True)
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # the visitors of the demonstration
     # The writer waits for no longer than this when the event loop is busy.
     sys.setswitchinterval(0.0005)
     app = app or application(options)
@@ -71,13 +95,13 @@ def run(options: Options, app: Any = None) -> None:
         app, host=options.host, port=options.port, access_log=False,
         log_config=None, timeout_graceful_shutdown=10, server_header=False, lifespan="on",
         proxy_headers=False,  # nothing here asks where a request came from
-        http=partial(Bounded, app.runtime.load), ws="none",  # type: ignore[arg-type] # of which it asks no more than this
+        http=partial(Bounded, app.runtime.load), ws="none",  # type: ignore[arg-type] # it asks no more
     )  # fmt: skip
     server = uvicorn.Server(config)
     # Both come again after a graceful stop.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        event_loop().run(_served(server, options))
+        event_loop().run(_served(server, options, shared))
     except KeyboardInterrupt:
         LOGGER.info("stopped")
     except SystemExit:
@@ -95,10 +119,10 @@ def event_loop() -> Any:
     return uvloop
 
 
-async def _served(server: Any, options: Options) -> None:
+async def _served(server: Any, options: Options, shared: socket.socket | None) -> None:
     beside = asyncio.create_task(_beside(server, options))
     try:
-        await server.serve()
+        await server.serve(None if shared is None else [shared])
     finally:
         gc.unfreeze()
         beside.cancel()

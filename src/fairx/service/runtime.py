@@ -68,6 +68,7 @@ class Runtime:
     ) -> None:
         self.store, self.secret, self.access, self.limits = store, secret, access, limits
         self.refresh, self.clock = refresh, clock or SteadyClock()
+        access.clock = self.clock
         self.metrics, self.load, self.answers = Metrics(), Load(limits.at_once), Answers()
         self._held = Holding()
         self.deciders = self._held.deciders
@@ -122,6 +123,11 @@ class Runtime:
     def queued(self) -> int:
         """How many requests wait to be written."""
         return self._writing.writer.waiting()
+
+    @property
+    def reading(self) -> int:
+        """How many connections read the store."""
+        return self._readers.busy
 
     def decider(self, name: str) -> Decider:
         """Return the decider of an experiment."""

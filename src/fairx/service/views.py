@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
@@ -14,7 +14,7 @@ from fairx.store.histories import History, PlaceHistory, history
 from fairx.store.queries import MINUTE, counts, last_actions
 from fairx.store.settings import written
 from fairx.store.snapshots import Snapshot
-from fairx.store.tokens import valid_tokens
+from fairx.store.tokens import Token, valid_tokens
 
 from . import answers, slate_answers
 from .access import Grant
@@ -111,9 +111,10 @@ def actions(database: Database) -> answers.Actions:
 
 def tokens(database: Database) -> answers.Tokens:
     """Return the tokens that are valid, without their secrets."""
-    return answers.Tokens(
-        [
-            answers.Token(each.id, each.name, each.role, each.experiment, each.created)  # type: ignore[arg-type]
-            for each in valid_tokens(database)
-        ]
-    )
+    return answers.Tokens([token(each) for each in valid_tokens(database)])
+
+
+def token(found: Token, secret: str | UnsetType = UNSET) -> answers.Token:
+    """Return a token, with its secret where it is new."""
+    about = (found.id, found.name, found.role, found.experiment, found.created, secret)
+    return answers.Token(*about, UNSET if found.expires is None else found.expires)  # type: ignore[arg-type]

@@ -76,6 +76,7 @@ CREATE TABLE IF NOT EXISTS tokens (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, experiment TEXT,
   digest TEXT NOT NULL, created {real} NOT NULL, revoked {real}
 );
+CREATE TABLE IF NOT EXISTS token_ends (id TEXT PRIMARY KEY, expires {real} NOT NULL);
 CREATE TABLE IF NOT EXISTS actions (
   id {serial}, time {real} NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
   experiment TEXT, detail TEXT NOT NULL

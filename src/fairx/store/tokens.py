@@ -17,13 +17,22 @@ class Token(NamedTuple):
     experiment: str | None  # None: all of them
     digest: str
     created: float
+    expires: float | None = None  # seconds since 1970; a table of its own, for stores of before
+
+
+ENDS = (
+    "INSERT INTO token_ends VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET expires = excluded.expires"
+)
 
 
 def valid_tokens(database: Database, number: str | None = None) -> list[Token]:
     """Return the tokens that are not revoked, the oldest first; or the one of this id."""
-    columns = ", ".join(Token._fields)
-    one = "" if number is None else " AND id = ?"
-    sql = f"SELECT {columns} FROM tokens WHERE revoked IS NULL{one} ORDER BY created"
+    columns = ", ".join(f"t.{name}" for name in Token._fields[:-1])
+    one = "" if number is None else " AND t.id = ?"
+    sql = (
+        f"SELECT {columns}, e.expires FROM tokens t LEFT JOIN token_ends e ON e.id = t.id "
+        f"WHERE t.revoked IS NULL{one} ORDER BY t.created"
+    )
     return [Token(*row) for row in database.rows(sql, () if number is None else (number,))]
 
 
@@ -34,7 +43,19 @@ def has_tokens(database: Database) -> bool:
 
 def create_token(database: Database, token: Token) -> None:
     """Write a new token."""
-    database.rows("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", token)
+    database.rows("INSERT INTO tokens VALUES (?, ?, ?, ?, ?, ?, NULL)", token[:-1])
+    if token.expires is not None:
+        database.rows(ENDS, (token.id, token.expires))
+
+
+def end_token(database: Database, number: str, expires: float) -> Token:
+    """Have a token expire, not later than it would; return it as it was."""
+    found = valid_tokens(database, number) if number.isalnum() else []
+    if not found:
+        raise NotFound(f"token {number!r} does not exist")
+    (token,) = found
+    database.rows(ENDS, (number, min(expires, token.expires or expires)))
+    return token
 
 
 def revoke_token(database: Database, number: str, time: float) -> None:

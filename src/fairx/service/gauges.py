@@ -1,0 +1,53 @@
+"""What is measured when somebody asks for it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+from fairx.store.database import Database
+from fairx.store.errors import Overloaded, Unavailable
+
+from .runtime import Runtime
+
+WAITING = "SELECT min(due) FROM waiting WHERE experiment = ?"
+BESIDE = ("", "-wal", "-shm")  # what belongs to a file of SQLite
+
+
+async def measure(runtime: Runtime) -> None:
+    """Bring the gauges up to date."""
+    metrics, now, load = runtime.metrics, runtime.clock(), runtime.load
+    for name, decider in runtime.deciders.items():
+        metrics.snapshot_age.labels(name).set(now - decider.snapshot.time)
+    metrics.queue.set(runtime.queued)
+    metrics.clock_apart.set(getattr(runtime.clock, "apart", 0.0))
+    metrics.at_once.set(load.at_once)
+    metrics.shed.set(load.shed)
+    metrics.connections.set(load.connections)
+    metrics.reading.set(runtime.reading)
+    if runtime.store.path is not None:
+        metrics.disk_free.set(shutil.disk_usage(runtime.store.path.absolute().parent).free)
+    with contextlib.suppress(Unavailable, Overloaded):  # then the others are all there is to say
+        await _of_store(runtime, now)
+
+
+async def _of_store(runtime: Runtime, now: float) -> None:
+    metrics = runtime.metrics
+    numbers = {name: each.snapshot.experiment.id for name, each in runtime.deciders.items()}
+    dues, size = await runtime.read(lambda database: _looked_up(database, numbers, runtime))
+    for name, due in dues.items():
+        metrics.fold_lag.labels(name).set(0.0 if due is None else max(0.0, now - due))
+    metrics.store_bytes.set(size)
+
+
+def _looked_up(
+    database: Database, numbers: dict[str, int], runtime: Runtime
+) -> tuple[dict[str, Any], int]:
+    """Return when the oldest decision of each experiment was due, and how large the store is."""
+    dues = {name: database.rows(WAITING, (each,))[0][0] for name, each in numbers.items()}
+    if runtime.store.path is None:
+        return dues, database.rows("SELECT pg_database_size(current_database())")[0][0]
+    files = (Path(f"{runtime.store.path}{each}") for each in BESIDE)
+    return dues, sum(file.stat().st_size for file in files if file.exists())

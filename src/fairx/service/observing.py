@@ -1,0 +1,84 @@
+"""Each request has an id: in its answer, in lines of the log, in its trace."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+HEADER = b"x-request-id"
+OURS = re.compile(rb"[A-Za-z0-9._-]{1,100}")  # what may stand in headers and logs
+ACCESS = logging.getLogger("fairx.access")
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+Answer = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+class Tracer(Protocol):
+    """Follows requests; `None` is never asked."""
+
+    def __call__(self, scope: Any, number: str) -> Any:
+        """Return a context manager around a request; what it gives is told the status."""
+
+
+class Observer:
+    """Gives requests their ids and notes what became of them.
+
+    Parameters
+    ----------
+    log
+        Whether each request is logged.
+    tracer
+        Makes a span of each request; none without it.
+    """
+
+    def __init__(self, log: bool = False, tracer: Tracer | None = None) -> None:
+        self._log, self._tracer = log, tracer
+
+    async def watch(self, answer: Answer, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, with its id."""
+        number = id_of(scope["headers"])
+        request_id.set(number)
+        status = 0
+        begun = time.perf_counter()
+
+        async def tagged(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message["headers"], (HEADER, number.encode())]
+                message = message | {"headers": headers}
+            await send(message)
+
+        if self._tracer is None:
+            await answer(scope, receive, tagged)
+        else:
+            with self._tracer(scope, number) as note:
+                await answer(scope, receive, tagged)
+                note(status)
+        if self._log:
+            self._note(scope, status, time.perf_counter() - begun)
+
+    def _note(self, scope: Any, status: int, seconds: float) -> None:
+        about = {"method": scope["method"], "path": scope["path"], "status": status}
+        ACCESS.info("request", extra=about | {"seconds": round(seconds, 6)})
+
+
+def id_of(headers: Any) -> str:
+    """Return the id that a request brings, or a new one.
+
+    Examples
+    --------
+    >>> id_of([(b"x-request-id", b"checkout-7")])
+    'checkout-7'
+    >>> len(id_of([(b"x-request-id", b"two words")]))
+    16
+    """
+    for name, value in headers:
+        if name == HEADER and OURS.fullmatch(value):
+            found: str = value.decode()
+            return found
+    return secrets.token_hex(8)
