@@ -32,7 +32,7 @@ ONCE = {
     "test_audit_noise", "test_audit_options", "test_audit_pages", "test_claims", "test_claims_null", "test_client",
     "test_dashboard_browser", "test_dialects", "test_discounted_ridge", "test_evaluation_coverage", "test_evaluation_fields",
     "test_keeping", "test_late_oracles", "test_latex", "test_logs", "test_logs_files", "test_mutate",
-    "test_outages", "test_pictures", "test_plots", "test_report", "test_report_browser", "test_rival_notions", "test_seals",
+    "test_notions", "test_outages", "test_pictures", "test_plots", "test_report", "test_report_browser", "test_rival_notions", "test_seals",
     "test_site", "test_site_browser", "test_telling", "test_withholding",
 }  # fmt: skip
 
