@@ -1,11 +1,13 @@
 """Slates: exactness, optimism with caps against all corners, and speed beside a sort and the nearest way.
 
-python benchmarks/slates.py [exact] [corners] [speed] [public]
+python benchmarks/slates.py [exact] [near] [corners] [speed] [public]
 """
 
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,17 +26,26 @@ from fairx.slates.drawing import draw, fill_propensities
 from fairx.slates.places import WHOLE
 from fairx.slates.target import expose, pool, spread
 
+sys.path.insert(0, "tests")
+from oracles import least_apart
+
 PASSES = 100
 SIZES = ((14, 3), (100, 10), (1000, 10), (100_000, 10))
 KEY = np.uint64(7)
 SAME = 1e-9  # two values that differ by less are one
 
+NEAR = 0.001  # chances at a place that differ by less are near
+WEIGHTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "equal": lambda _, k: np.ones(k),
+    "logarithmic": lambda _, k: weights_of(k, 1),
+    "uniform, sorted": lambda rng, k: np.sort(rng.random(k))[::-1].copy(),
+}
+
 
 def main() -> None:
-    chosen = sys.argv[1:] or ["exact", "corners", "speed", "public"]
-    steps = {"exact": run_exact, "corners": run_corners, "speed": run_speed, "public": run_public}
+    chosen = sys.argv[1:] or list(STEPS)
     for step in chosen:
-        steps[step]()
+        STEPS[step]()
 
 
 def weights_of(places: int, kind: int) -> Floats:
@@ -74,6 +85,37 @@ def run_exact(problems: int = 10_000) -> None:
     off, columns, below = worst
     print(f"  table @ weights - target {off:.1e}, columns - 1 {columns:.1e}, below 0 {below:.1e}")
     print_bars([Bar("marginals / 1e-12", max(worst) / 1e-12, at_most=1)])
+
+
+def run_near(problems: int = 10_000) -> None:
+    """Print how far chances at places are apart of two arms whose means differ by a millionth.
+
+    Where they are far apart a linear program tells how near they could be, for these exposures.
+    """
+    rng, rows, over = np.random.default_rng(5), [], []
+    start = new_page(np.ones(1), 1), np.zeros(1), np.uint64(0), np.zeros((1, 1))
+    run, _ = one_problem.ready((), lambda run, _: run(*start))
+    for label, weigh in WEIGHTS.items():
+        found = []
+        for _ in range(problems):
+            k = int(rng.integers(2, 12))
+            means = rng.random(max(k, int(rng.choice([3, 5, 14, 30, 60, 100, 300]))))
+            means[1] = means[0] + 1e-6
+            page, table = new_page(weigh(rng, k), means.size), np.zeros((means.size, k))
+            run(
+                page,
+                rng.choice([0.5, 2, 4, 10]) * means,
+                rng.integers(2**64, dtype=np.uint64),
+                table,
+            )
+            found.append(abs(table[0] - table[1]).max())
+            if found[-1] > NEAR:
+                over.append(found[-1] - least_apart(page.exposures, page.weights, 0, 1))
+        cells = (*np.quantile(found, [0.5, 0.99, 1]), np.mean(np.array(found) > NEAR))
+        rows.append([label, *(f"{cell:.1g}" for cell in cells[:3]), f"{cells[3]:.2%}"])
+    heads = ("weights", "median", "99 %", "most", f"over {NEAR}")
+    print_table(f"Chances of two near arms, apart; {problems:,} problems each", heads, rows)
+    print_bars([Bar("over the least possible, thousandths", 1000 * max(over), at_most=2)])
 
 
 @entry
@@ -182,7 +224,7 @@ def run_speed() -> None:
             name = f"K = {arms:,}, {k} places, c = {steepness}"
             tasks[name] = Task(slates_of(arms, k, 1, steepness), max(10, 200_000 // arms))
     tasks["a row for each of 1,000"] = Task(slates_of(1000, 10, 1, 4, whole=1000), 50)
-    found = fastest(tasks, 15)
+    found = fastest(tasks, 15, clock=time.process_time)
     sort = found["np.sort of 1,000 numbers"]
     rows = [[name, number(1e6 * time), number(time / sort)] for name, time in found.items()]
     print_table("Target, draw and propensities: microseconds", ("what", "each", "/ sort"), rows)
@@ -231,7 +273,7 @@ def run_public() -> None:
         ours: Task(slates_of(14, 3, 0, 10), 20_000),
         "SLSQP, dependent rounding": Task(play, 20),
     }
-    found = fastest(tasks, 9)
+    found = fastest(tasks, 9, clock=time.process_time)
     rows = [[name, number(1e6 * time), number(time / found[ours])] for name, time in found.items()]
     print_table(
         "One round, K = 14, three equal places: microseconds", ("way", "each", "/ fairx"), rows
@@ -239,6 +281,14 @@ def run_public() -> None:
     theirs = found["SLSQP, dependent rounding"]
     print_bars([Bar("SLSQP and rounding / fairx", theirs / found[ours], at_least=100)])
 
+
+STEPS = {
+    "exact": run_exact,
+    "near": run_near,
+    "corners": run_corners,
+    "speed": run_speed,
+    "public": run_public,
+}
 
 if __name__ == "__main__":
     main()

@@ -55,6 +55,7 @@ class Traffic:
         self.later, self.done = loop.call_later, asyncio.Event()
         for _ in range(connections):
             await loop.create_connection(lambda: Connection(self, headers), HOST, port)
+        await asyncio.sleep(connections / 1000)  # until the server has taken them in
         self.start = self.next = self.stopped = time.perf_counter()
         self.end = self.start + self.seconds
         if self.gaps is None:

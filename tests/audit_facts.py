@@ -193,14 +193,17 @@ def notes(setting: Setting, left_out: int) -> list[str]:
     unrewarded = sum(not rewards_of(setting, arm) for arm in setting.arms())
     ungrouped = len(setting.members().get(NO_GROUP, []))
     said = (
-        (left_out, f"{left_out} of {number + left_out} rows have a problem and take no part."),
+        (
+            left_out,
+            f"{left_out} of {number + left_out} rows {'has' if left_out == 1 else 'have'} a problem",
+        ),
         (not setting.has("candidates"), "The log does not say which arms were on offer:"),
         (not vectors, "The log does not have the probabilities of all candidates:"),
         (not (vectors or known), "The log has no propensities:"),
         (known and not vectors, "The fairness regret is estimated from the propensities"),
         (not setting.has("time"), "The log has no times:"),
-        (missing, f"{missing} decisions have no reward."),
-        (unrewarded, f"{unrewarded} arms have no reward."),
-        (ungrouped, f"{ungrouped} arms have no group."),
+        (missing, f"{missing} {'decision has' if missing == 1 else 'decisions have'} no reward."),
+        (unrewarded, f"{unrewarded} {'arm has' if unrewarded == 1 else 'arms have'} no reward."),
+        (ungrouped, f"{ungrouped} {'arm has' if ungrouped == 1 else 'arms have'} no group."),
     )
     return [words for holds, words in said if holds]

@@ -28,12 +28,14 @@ settings.load_profile("fairx")
 
 # Nothing of theirs is compiled: pages, pictures, files, words. They are run interpreted alone.
 ONCE = {
-    "test_audit_attacked", "test_audit_browser", "test_audit_fields", "test_audit_figures", "test_audit_files",
-    "test_audit_noise", "test_audit_options", "test_audit_pages", "test_claims", "test_claims_null", "test_client",
-    "test_dashboard_browser", "test_dialects", "test_discounted_ridge", "test_evaluation_coverage", "test_evaluation_fields",
-    "test_keeping", "test_late_oracles", "test_latex", "test_logs", "test_logs_files", "test_mutate",
-    "test_notions", "test_outages", "test_pictures", "test_plots", "test_report", "test_report_browser", "test_rival_notions", "test_seals",
-    "test_site", "test_site_browser", "test_telling", "test_withholding",
+    "test_adapters", "test_audit_attacked", "test_audit_browser", "test_audit_fields", "test_audit_figures",
+    "test_audit_files", "test_audit_noise", "test_audit_options", "test_audit_pages", "test_claims",
+    "test_claims_null", "test_client", "test_compact", "test_dashboard_browser", "test_dialects",
+    "test_discounted_ridge", "test_evaluation_coverage", "test_evaluation_fields", "test_features",
+    "test_keeping", "test_late_oracles", "test_latex", "test_logs", "test_logs_files", "test_many_arms",
+    "test_mutate", "test_notions", "test_outages", "test_pictures", "test_plots", "test_recipes", "test_report",
+    "test_report_browser", "test_rival_notions", "test_seals", "test_shedding", "test_site",
+    "test_site_browser", "test_telling", "test_turnover", "test_withholding",
 }  # fmt: skip
 
 

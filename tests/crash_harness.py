@@ -29,10 +29,11 @@ from typing import Any
 from postgres_cluster import Cluster, binaries, cluster, free_port
 
 from fairx.store import located, verify
+from fairx.store.arms import arms_at
 from fairx.store.crash_points import NAMES
 from fairx.store.database import Database
 from fairx.store.identity import minted, place_id, slate_id
-from fairx.store.snapshots import ServedExperiment, arms_at, experiments, newest
+from fairx.store.snapshots import ServedExperiment, experiments, newest
 
 SECRET = "the secret of the crash harness"
 POLICY = {

@@ -157,3 +157,26 @@ def places_value(merit: Any, means: Any, weights: Any) -> float:
     merits = [Fraction(float(f)) for f in merits_of(merit, means)]
     exposures = fair_exposure(merits, [Fraction(float(w)) for w in weights])
     return float(exposures @ np.asarray(means))
+
+
+def least_apart(exposures: Any, weights: Any, first: int, second: int) -> float:
+    """Return the least largest difference, over places, that the chances of two arms can have."""
+    n, k = len(exposures), len(weights)
+    of_arm, of_place = np.kron(np.eye(n), np.ones(k)), np.kron(np.ones(n), np.eye(k))
+    apart = np.kron(np.eye(n)[first] - np.eye(n)[second], np.eye(k))
+    column = np.ones((k, 1))
+    exact = np.vstack([np.kron(np.eye(n), weights), of_place])
+    found = optimize.linprog(
+        np.eye(n * k + 1)[-1],
+        np.vstack(
+            [
+                np.hstack([of_arm, np.zeros((n, 1))]),
+                np.hstack([apart, -column]),
+                np.hstack([-apart, -column]),
+            ]
+        ),
+        np.append(np.ones(n), np.zeros(2 * k)),
+        np.hstack([exact, np.zeros((n + k, 1))]),
+        np.append(exposures, np.ones(k)),
+    )
+    return float(found.fun)

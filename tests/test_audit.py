@@ -629,8 +629,8 @@ def test_the_command(
     assert run(log, "--merit", "exponential:2", "--floor", "0.1", *options) == 0
     words = capsys.readouterr().out
     assert "floor: each arm on offer is due 0.1 of every decision" in words
-    assert "problem: propensity outside (0, 1]: 1 rows" in words
-    assert "1 of 1,500 rows have a problem" in words
+    assert "problem: propensity outside (0, 1]: 1 row" in words
+    assert "1 of 1,500 rows has a problem" in words
     assert "fairness regret per decision" in words
     held = json.loads((tmp_path / "out" / "audit.json").read_text("utf-8"))
     assert held["problems"]["propensity outside (0, 1]"] == 1

@@ -74,7 +74,7 @@ def test_arms_that_were_never_shown_are_on_offer_also_where_others_came_late(
     found = audit(table, Exponential(1), arms=[str(name) for name in names])
     assert [line.arm for line in found.lines] == names
     assert found.lines[3].verdict == "under"
-    assert any("1 arms first appear later" in note for note in found.notes)
+    assert any("1 arm first appears later" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_an_arm_that_lacks_beside_others_and_has_more_than_its_share_is_explaine
     second = found.lines[1]
     assert (second.verdict, second.ratio > 1.2) == ("under", True)
     notes = [note for note in found.notes if "beside the others of the contrary" in note]
-    assert notes[0].startswith("1 arms are accused beside the others of the contrary")
+    assert notes[0].startswith("1 arm is accused beside the others of the contrary")
     assert f"arm-1 is under, with {second.ratio:.2f} times the share" in notes[0]
     assert f"{second.ratio:.2f}    {found.beside[1].beside:.2f}  under" in text(found)
     alone = found._replace(lines=(*found.lines[1:2],), beside=found.beside[1:2])
@@ -190,7 +190,8 @@ def test_a_list_that_is_missing_everywhere_is_missing(tmp_path: Path) -> None:
     table.to_parquet(tmp_path / "log.parquet")
     assert audit(tmp_path / "log.parquet", Exponential(1)).decisions == 2
     table.assign(candidates=None)[:0].astype(object).to_parquet(tmp_path / "log.parquet")
-    with pytest.raises(ValueError, match=r"the log must have a valid row, but .* has none"):
+    empty = r"the log must have a valid row, but .* has none: it has no rows$"
+    with pytest.raises(ValueError, match=empty):
         audit(tmp_path / "log.parquet", Exponential(1))
 
 
@@ -199,3 +200,34 @@ def test_a_log_of_one_row_could_have_shown_next_to_nothing() -> None:
     assert lead(audit(table, Exponential(4))).endswith(
         "could at most have shown it of one that got next to nothing."
     )
+
+
+def test_one_of_a_kind_is_told_in_the_singular(tmp_path: Path) -> None:
+    rows = ["ann,1", "bob,0", ",1", "eve,"] + ["ann,1", "bob,0"] * 20
+    (tmp_path / "log.csv").write_text("arm,reward\n" + "\n".join(rows) + "\n", "utf-8")
+    found = audit(tmp_path / "log.csv", Exponential(1), groups={"ann": "a", "bob": "b"})
+    words = " ".join(found.notes)
+    for part in ("1 of 44 rows has a problem and takes no part", "1 decision has no reward",
+                 "1 arm has no reward", "1 arm has no group"):  # fmt: skip
+        assert part in words
+    (tmp_path / "none.csv").write_text("arm,reward\n,1\n,yes\n", "utf-8")
+    rule = (
+        "none.csv has none: missing arm in 2 rows, reward not finite in 1 row: a reward is a number"
+    )
+    with pytest.raises(ValueError, match=rule):
+        audit(tmp_path / "none.csv", Exponential(1))
+
+
+def test_an_arm_that_came_late_is_told_in_the_singular() -> None:
+    rng = np.random.default_rng(1)
+    offered = np.where(np.arange(4000) < 2000, 2, 3)
+    table = pd.DataFrame({"arm": rng.integers(offered), "time": np.arange(4000.0), "reward": 1.0})
+    assert any("1 arm first appears later" in words for words in audit(table, Exponential(1)).notes)
+
+
+def test_lines_are_unreadable_before_any_pass(tmp_path: Path) -> None:
+    """DuckDB has no table of what it could not split before it has read anything: it raised."""
+    (tmp_path / "log.csv").write_text("arm,reward\na,1\nb\n", "utf-8")
+    log = read(tmp_path / "log.csv")
+    assert log.unreadable() == {}
+    assert log.problems() == log.unreadable() == {"unreadable line": 1}

@@ -95,7 +95,7 @@ def test_the_printed_table(found: Audit, most: int) -> None:
         assert re.split(r"\s\s+", printed) == cells
         assert printed.index(box) == lines[0].index(" to ") - 6
     left = len(found.lines) - most
-    expected = [f"... and {left} arms more"] if left > 0 else []
+    expected = [f"... and {left} more"] if left > 0 else []
     said = (
         f"floor: each arm on offer is due {found.floor:g} of every decision, and merit shares out"
     )

@@ -320,7 +320,7 @@ def test_an_arm_that_comes_late_is_on_offer_from_then_on() -> None:
     assert [line.fair_share for line in found.lines] == pytest.approx(
         [5 / 12, 5 / 12, 1 / 6], abs=0.05
     )
-    assert any("1 arms first appear later" in note for note in found.notes)
+    assert any("1 arm first appears later" in note for note in found.notes)
     propensity = np.where(np.arange(2 * half) < half, 1 / 2, 1 / 3)
     weakly_ = audit(table.assign(propensity=propensity), Exponential(4))
     assert {line.verdict for line in weakly_.lines} <= {"unclear", "fair"}

@@ -173,9 +173,7 @@ def test_wrong_ratings_are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             audit(shown, Exponential(1), ratings=ratings)
-    with pytest.raises(
-        ValueError, match="by and look must be left out where merit is from ratings"
-    ):
+    with pytest.raises(ValueError, match="look must be left out for merit that is from ratings"):
         audit(shown, Exponential(1), ratings={"a": 1.0, "b": 1.0}, look="once")
     with pytest.raises(ValueError, match="the log has no column 'reward'"):
         audit(shown, Exponential(1))

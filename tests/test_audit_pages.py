@@ -275,7 +275,11 @@ def test_clicks_and_refusals(pages: dict[str, pd.DataFrame]) -> None:
             "reward_range must begin at 0 for clicks",
         ),
         ({"floor": 0.3}, "floor must be at most 1 / 6"),
-        ({"look": "once"}, "must be left out for a log of slates"),
+        ({"look": "once"}, "look must be left out for a log of slates, not 'once': slates are"),
+        ({"by": "time:day"}, "by must be left out for a log of slates, not 'time:day': pseudo"),
+        ({"ratings": {"a": 1.0}}, "ratings must be left out for a log of slates, not 'given': on"),
+        ({"late": 5.0}, "late must be left out for a log of slates, not 5.0: late rewards"),
+        ({"arms": ["a"]}, "arms must be left out for a log of slates, not 1: log the candidates"),
     ):
         with pytest.raises(ValueError, match=message):
             audit(table, FOUR, **words)

@@ -20,6 +20,7 @@ from fairx import (
     SlateDecision,
     UnknownDecision,
     fair_exposure,
+    logs,
     simulate,
 )
 from fairx.compiled.entries import interpreted
@@ -292,6 +293,8 @@ def test_each_place_is_learned_from_once() -> None:
         (1.0, {"place": 4}, "place must be from 1 to 3, not 4: the first place is 1"),
         (1.0, {"place": 1.5}, "place must be a whole number"),
         ([1.0], {"place": 1}, "reward must be finite"),
+        ({1: 1.0, 2: 0.0, 3: 0.0}, {}, "rewards must be in an order, not {1: 1.0, 2: 0.0"),
+        ({0.0, 0.5, 1.0}, {}, "rewards must be in an order"),
     ],
 )
 def test_bad_rewards_are_refused_and_change_nothing(
@@ -302,6 +305,17 @@ def test_bad_rewards_are_refused_and_change_nothing(
         playing.learn(playing.act(weights=3), rewards, **options)
     assert playing.state.pulls.sum() == 0
     assert playing.pending == (0,)
+
+
+def test_rewards_without_an_order_are_of_no_decisions() -> None:
+    """The keys of a mapping, which are its decisions or places, were learned as if they were rewards."""
+    playing = bandit()
+    slates = [playing.act(weights=2) for _ in range(2)]
+    with pytest.raises(ValueError, match="rewards must be in an order"):
+        playing.learn(slates, {0: [1.0, 0.0], 1: [0.0, 0.0]})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rewards must be in an order"):
+        logs.rows(slates[0], {1: 1.0, 2: 0.0})  # type: ignore[arg-type]
+    assert playing.pending == (0, 1)
 
 
 def test_places_are_of_slates() -> None:

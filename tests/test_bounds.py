@@ -68,7 +68,7 @@ async def _many(service: Service, count: int) -> list[int]:
 
 def test_health_is_answered_when_all_else_is_refused(tmp_path: Path) -> None:
     with serving(tmp_path / "store.db", Limits(at_once=1)) as service:
-        service.application._at_once = 1
+        service.runtime.load.at_work = 1
         failure(service.ask("GET", E), 503, "overloaded")
         assert service.ask("GET", "/healthz").is_success
         assert service.ask("GET", "/readyz").is_success

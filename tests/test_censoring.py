@@ -20,8 +20,8 @@ from fairx.store import located
 from fairx.store.decisions import write_decisions
 from fairx.store.events import Batch, Reward
 from fairx.store.folding import fold
-from fairx.store.logbook import Spool
 from fairx.store.rewards import take_in
+from fairx.store.spool import Spool
 from fairx.store.sqlite import SQLite
 
 ROUNDS, WINDOW, MEAN, STEPS = 6_000, 2000, 0.3, 100
@@ -169,6 +169,8 @@ def test_a_process_whose_clock_is_wrong_does_not_write_to_postgresql(
 ) -> None:
     now = time.time()
     monkeypatch.setattr("fairx.store.postgres.time.time", lambda: now + 7200)
-    with pytest.raises(ValueError, match=r"within 10 s of the database's, but is 7,2\d\d s ahead"):
+    with pytest.raises(
+        ValueError, match=r"within 10 s of the database's, but is 7,(199|2\d\d) s ahead"
+    ):
         located(database_url).writer()
     located(database_url).reader().close()  # to look does no harm

@@ -112,6 +112,10 @@ def test_a_report_has_the_digests_of_its_rows(tmp_path: Path) -> None:
             ["reproduce", "figA1", "--steepness", "7"],
             "must be one of 6, 8, 10, 12 for figA1, not 7",
         ),
+        (
+            ["reproduce", "slates", "--steepness", "4", "7"],
+            "must be one of 4, 10 for slates-yeast-1, not 7",
+        ),
         (["run", "nowhere.toml"], "nowhere.toml"),
         (["run", "fig2"], "must be a file that ends in .toml, not fig2"),
         (["reproduce", "fig1", "--report-only"], "holds no results yet"),

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from conftest import imported
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -253,7 +254,7 @@ def test_what_coba_saved(tmp_path: Path) -> None:
 
 
 def test_coba_reads_it(tmp_path: Path) -> None:
-    coba = pytest.importorskip("coba", reason="pip install coba")
+    coba = imported("coba", "pip install coba")
     table = {"candidates": [["x", "y"]] * 2, "arm": ["y", "x"], "propensity": 0.5, "reward": 1.0}
     logs.read(pd.DataFrame(table)).write(tmp_path / "log.zip")
     (environment,) = coba.Environments.from_save(str(tmp_path / "log.zip"))

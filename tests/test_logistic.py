@@ -39,9 +39,8 @@ def moments(centre: float, variance: float, reward: float) -> tuple[float, float
             return float((z - about) ** power * np.exp(log_density(z) - log_density(top)))
 
         parts = [(top - reach, top), (top, top + reach)]
-        return float(
-            sum(integrate.quad(density, *part, epsrel=1e-12, limit=200)[0] for part in parts)
-        )
+        found = [integrate.quad(density, *part, epsrel=1e-12, limit=200)[0] for part in parts]
+        return float(sum(found))
 
     total = integral(0, 0.0)
     mean = top + integral(1, top) / total

@@ -22,13 +22,14 @@ from scipy.stats import chi2
 from test_store import FAIR_LIN_TS, FAIR_TS, FAIR_UCB, SECRET, Site, tell
 
 from fairx.store import Verified, located, verify
+from fairx.store.arms import arms_at
 from fairx.store.decisions import Recorded, write_decisions
 from fairx.store.events import Batch, Reward
 from fairx.store.events import Shown as ShownEvent
 from fairx.store.experiments import Changes, change_arms
 from fairx.store.folding import fold
 from fairx.store.rewards import note_shown, take_in
-from fairx.store.snapshots import Snapshot, arms_at, experiments, newest
+from fairx.store.snapshots import Snapshot, experiments, newest
 from fairx.store.sqlite import SQLite
 from fairx.store.writer import DECISIONS, OTHER, REWARDS, Writer
 

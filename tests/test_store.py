@@ -83,7 +83,7 @@ class Site:
         decision = Decision(
             self.id(key), self.experiment.id, self.now, self.snapshot.version,
             int(found.arms[position]), position, found.named, chances.tobytes(),
-            found.contexts.tobytes() or None, unit, asked,
+            found.contexts.tobytes() or None, unit, asked, propensity=float(chances[position]),
         )  # fmt: skip
         return decision, self.now + self.experiment.settings.reward_window_s
 

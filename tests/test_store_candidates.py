@@ -12,7 +12,7 @@ import pytest
 from test_store import WINDOW, Site
 
 from fairx.store.candidacies import candidacies
-from fairx.store.logbook import Spool
+from fairx.store.spool import Spool
 from fairx.store.sqlite import SQLite
 
 

@@ -28,9 +28,9 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.events import Reward
 from fairx.store.identity import minted, place_id
-from fairx.store.logbook import Spool
 from fairx.store.settings import COUNTING, LINEAR
 from fairx.store.slates import AskedSlate, slate_rows, write_slates
+from fairx.store.spool import Spool
 from fairx.store.sqlite import SQLite
 
 MERIT = {"kind": "Exponential", "steepness": 3}
@@ -282,7 +282,7 @@ def _check_older(store: Store) -> None:
     database = store.writer()
     database.close()
     reader = store.reader()
-    assert reader.rows("SELECT value FROM meta WHERE name = 'version'") == [("3",)]
+    assert reader.rows("SELECT value FROM meta WHERE name = 'version'") == [("4",)]
     assert reader.rows("SELECT count(place) FROM decisions") == [(0,)]
     reader.close()
 
@@ -548,7 +548,7 @@ def test_a_store_of_later_is_refused(tmp_path: Path) -> None:
     database = SQLite(path, write=True)
     database.rows("UPDATE meta SET value = '99' WHERE name = 'version'")
     database.close()
-    with pytest.raises(BrokenFile, match="must have version 3, not 99"):
+    with pytest.raises(BrokenFile, match="must have version 4, not 99"):
         SQLite(path, write=True)
 
 

@@ -13,35 +13,53 @@ from fairx.store import located, verify
 from fairx.store.database import grouped
 from fairx.store.sqlite import SQLite
 
-# Written by the fairx of store version 2: counts, slates, contexts, a unit erased, an experiment deleted,
-# decisions that wait, rewards that are final, late and parked.
+# Written by the fairx of store versions 2 and 3: counts, slates, contexts, a unit erased, an experiment
+# deleted, decisions that wait, rewards that are final, late and parked; by 3, with seals and long lists.
 DATA = Path(__file__).parent / "data"
 TABLES = (
     "meta", "experiments", "arms", "decisions", "waiting", "shown", "rewards", "matured", "statistics",
     "snapshots", "checkpoints", "tokens", "actions",
 )  # fmt: skip
+ADDED = {2: (), 3: ("seals",)}
+
+
+def unpacked(folder: Path, version: int) -> Path:
+    """Return a store of a version."""
+    path = folder / f"{version}.db"
+    path.write_bytes(gzip.decompress((DATA / f"store-{version}.db.gz").read_bytes()))
+    return path
 
 
 @pytest.fixture
 def second(tmp_path: Path) -> Path:
     """Return a store of version 2."""
-    path = tmp_path / "second.db"
-    path.write_bytes(gzip.decompress((DATA / "store-2.db.gz").read_bytes()))
-    return path
+    return unpacked(tmp_path, 2)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, second: Path) -> str:
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the address of a store of version 2, of each kind."""
+    return located_in(request, tmp_path, 2)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def third(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the address of a store of version 3, of each kind."""
+    return located_in(request, tmp_path, 3)
+
+
+def located_in(request: pytest.FixtureRequest, folder: Path, version: int) -> str:
+    """Return the address of a store of a version, on SQLite or PostgreSQL."""
+    path = unpacked(folder, version)
     if request.param == "sqlite":
-        return f"sqlite:///{second}"
+        return f"sqlite:///{path}"
     url: str = request.getfixturevalue("database_url")
     import psycopg
 
-    source = SQLite(second, write=False)
+    source = SQLite(path, write=False)
     with psycopg.connect(url, autocommit=True) as target:
-        target.execute((DATA / "store-2.sql").read_bytes())
-        for table in TABLES:
+        target.execute((DATA / f"store-{version}.sql").read_bytes())
+        for table in (*TABLES, *ADDED[version]):
             for marks, values in grouped(source.rows(f"SELECT * FROM {table}")):
                 insert = f"INSERT INTO {table} VALUES {marks.replace('?', '%s')}"
                 target.execute(insert.encode(), values)
@@ -81,4 +99,33 @@ def test_a_store_of_version_2_is_served_on(address: str) -> None:
         found = verify(reader, SECRET)
         assert (found.problems, found.sealed) == ((), True)
         assert (found.decisions, found.matured, count(reader, "waiting")) == (68, 67, 1)
+        reader.close()
+
+
+def test_a_store_of_version_3_is_read(third: str) -> None:
+    reader = located(third).reader()
+    found = verify(reader, SECRET)
+    reader.close()
+    assert (found.problems, found.sealed) == ((), True)
+    assert (found.experiments, found.decisions, found.matured, found.erased) == (5, 104, 93, 12)
+
+
+def test_a_store_of_version_3_is_served_on(third: str) -> None:
+    with serving(third) as service:
+        service.now += 400
+        again = service.decide("m0", "many", probabilities=True)  # whole lists of before
+        assert len(again["probabilities"]) == 150
+        many = list(again["probabilities"])
+        assert (
+            service.decide("mc0", "many", candidates=many[10:145])["snapshot"] == again["snapshot"]
+        )
+        service.decide("new", "many", candidates=many[10:145])
+        service.decide("new slate", "many", places=2)
+        service.decide("new", "reader", contexts=[[0.0, 1.0]] * 3, unit="u2")
+        assert service.post(f"{E}/reader/erase", {"unit": "u2"})["erased"] == 5
+        service.later(200)
+        reader = service.runtime.store.reader()
+        found = verify(reader, SECRET)
+        assert (found.problems, found.sealed) == ((), True)
+        assert (found.decisions, count(reader, "waiting"), count(reader, "pools")) == (108, 0, 1)
         reader.close()

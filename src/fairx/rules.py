@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,20 @@ def array(name: str, value: npt.ArrayLike, shape: tuple[int | None, ...], hint: 
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(found))[0])
         raise InvalidValue(name, f"be finite, not {found[where]} at {where}")
     return found
+
+
+def in_order(name: str, values: Iterable[Any]) -> list[Any]:
+    """Return values as a list; a mapping or a set has no order of its own.
+
+    Examples
+    --------
+    >>> in_order("rewards", {1: 0.5})
+    Traceback (most recent call last):
+    InvalidValue: rewards must be in an order, not {1: 0.5}: give a list
+    """
+    if isinstance(values, (Mapping, AbstractSet)):
+        raise InvalidValue(name, f"be in an order, not {values!r}: give a list")
+    return list(values)
 
 
 def nearest(name: str, names: Iterable[str], otherwise: str = "") -> str:

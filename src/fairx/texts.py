@@ -74,6 +74,17 @@ def _beginning(values: npt.ArrayLike) -> str:
     return ", ".join([*known, f"{CUT} "])
 
 
+def several(count: int, one: str, many: str) -> str:
+    """Return how many there are, with the words for one or for many.
+
+    Examples
+    --------
+    >>> several(1, "arm has", "arms have"), several(1200, "arm has", "arms have")
+    ('1 arm has', '1,200 arms have')
+    """
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def table(title: str, rows: Iterable[tuple[str, str]], note: str = "") -> str:
     """Return an HTML table of names and values, all of it escaped but the note.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from fairx.auditing.always_valid import always_valid
 from fairx.logs import Log
+from fairx.texts import several
 
 from .prepared import Columns
 
@@ -19,7 +20,7 @@ GROUP BY arm_number, part
 """
 THIRDS = "least(floor((time - {start!r}) / {each!r}), 2)"
 VARY = (
-    "The mean rewards of {number:,} arms differ between {parts} beyond their intervals ({name}: "
+    "The mean rewards of {arms} differ between {parts} beyond their intervals ({name}: "
     "from {low:.3g} to {high:.3g}). The box supposes that they do not: {remedy}."
 )
 BY_TIME = "judge within days or hours, by --by time:day or --by time:hour"
@@ -33,7 +34,7 @@ WHOSE = (
     "alike, fair systems are accused too often: give --unit {name}."
 )
 RETURNING = (
-    "{units:,} units have {decisions:,} decisions. Only the first of each takes part, since those "
+    "{units} {decisions:,} decisions. Only the first of each takes part, since those "
     "of one unit may be alike."
 )
 
@@ -75,7 +76,11 @@ def returning_of(log: Log, each: str = "*") -> list[str]:
     if "unit" in log.columns:
         found = log.query(UNITS.format(each="*" if each == "*" else f"DISTINCT {each}"))
         units, decisions = int(found["units"][0]), int(found["decisions"][0])
-        return [RETURNING.format(units=units, decisions=decisions)] if decisions > units else []
+        return (
+            [RETURNING.format(units=several(units, "unit has", "units have"), decisions=decisions)]
+            if decisions > units
+            else []
+        )
     known = [name for name in log.others if name.lower().replace("_", "") in WHO]
     return [WHOSE.format(name=known[0])] if known else []
 
@@ -104,6 +109,6 @@ def _varying(
     worst = int(varying[np.argmax((low - high)[varying])])
     means = (totals / counts)[arms == worst]
     return VARY.format(
-        number=varying.size, parts=parts, name=names[worst], remedy=remedy,
+        arms=several(varying.size, "arm", "arms"), parts=parts, name=names[worst], remedy=remedy,
         low=means.min(), high=means.max(),
     )  # fmt: skip

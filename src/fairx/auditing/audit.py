@@ -15,7 +15,7 @@ from fairx.moved import renamed
 from .result import Audit
 
 if TYPE_CHECKING:
-    from .judging import Question
+    from .question import Question
     from .ratings import Ratings
 
 
@@ -100,8 +100,8 @@ def audit(
     [('a', 0.9, 0.5, 'over'), ('b', 0.1, 0.5, 'under')]
     """
     try:
-        from .judging import Question
         from .once import declared
+        from .question import Question
     except ImportError as error:
         raise ImportError("an audit needs scipy: pip install 'fairx[logs]'") from error
     reward_range = renamed("rewards", rewards, "reward_range", reward_range)
@@ -133,7 +133,7 @@ def _audited(
     from .strata import stratum
     from .sums import log_sums
 
-    question.check(found, (late < math.inf, len(arms)))
+    question.check(found, late if late < math.inf else None, len(arms))
     if "place" in found.columns:
         return _of_slates(found, question, floor, feedback)
     if feedback != "each":

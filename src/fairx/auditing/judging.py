@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from fairx.logs import Log
-from fairx.merit import Merit
 from fairx.types import Indices
 
 from .asking import Asked, asked, returning_of
 from .lines import NO_GROUP, grouped, lines, sensitivity
 from .merits import Merits, described, errors_of, estimated
 from .noise import Known, noise
-from .once import COVERS, ENOUGH, SHARED, Look
+from .once import COVERS, ENOUGH, SHARED
 from .once import boxed as boxed_once
 from .prepared import Prepared
+from .question import Question
 from .regret import regret
 from .result import Audit, Line, Sensitivity
 from .sample_ratio import sample_ratio
@@ -26,39 +24,6 @@ from .speaking import BOX, RATINGS, WEAKLY, Spoken, conditions, decided, spoken
 from .strata import stratified
 from .sums import LogSums
 from .words import notes, turned_notes
-
-if TYPE_CHECKING:
-    from .ratings import Ratings
-
-
-class Question(NamedTuple):
-    """How a log is to be judged."""
-
-    merit: Merit
-    groups: Mapping[Any, str]
-    alpha: float
-    reward_range: tuple[float, float]
-    by: str | None  # strata of the box
-    tolerance: float
-    look: Look
-    ratings: Ratings | None = None
-
-    @property
-    def rated(self) -> bool:
-        """Whether ratings were given by name, so that rewards are not looked at."""
-        return self.ratings is not None and isinstance(self.ratings.given, Mapping)
-
-    def check(self, log: Log, others: tuple[Any, ...]) -> None:
-        """Refuse what a log does not have, or what is not built for it."""
-        if "reward" not in log.columns and not self.rated:
-            raise ValueError("the log has no column 'reward': merit cannot be told without rewards")
-        more = self.by is not None or self.look.once
-        if "place" in log.columns and (more or self.ratings is not None or any(others)):
-            raise ValueError(
-                "by, arms, look, late and ratings must be left out for a log of slates"
-            )
-        if self.ratings is not None and more:
-            raise ValueError("by and look must be left out where merit is from ratings")
 
 
 class Boxed(NamedTuple):

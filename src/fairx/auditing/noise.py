@@ -53,7 +53,7 @@ class Known(NamedTuple):
     merits: Merits
     ends: tuple[float, float]
     looked: Vector | float = 1.0
-    rated: bool = False  # merits are known: nothing is drawn
+    rated: bool = False  # merits are known: only shows are drawn
 
     def logs(self, means: Vector) -> Vector:
         """Return the logarithms of merits of means that may be beyond what is possible."""
@@ -84,8 +84,13 @@ def noise_of(known: Known, apart: Apart, shown: Shown | None = None) -> Noise:
     was found than what is fair for the true means is from what is fair for those (the triangle inequality).
     """
     generator = np.random.default_rng(0)  # the same log has the same floor
-    floors = [apart(known.logs(row)) for row in _found_again(known, generator)]
-    reaches = [np.abs(apart(known.logs(row))).sum() for row in _possible(known, generator)]
+    found, possible = (
+        (_found_again(known, generator), _possible(known, generator))
+        if not known.rated
+        else (np.tile(known.merits.means, (number, 1)) for number in (FLOORS, DRAWS))
+    )
+    floors = [apart(known.logs(row)) for row in found]
+    reaches = [np.abs(apart(known.logs(row))).sum() for row in possible]
     if shown is not None:
         floors = [one + shown.other(shown.fair, generator) for one in floors]
         reaches = [one + np.abs(shown.other(shown.shares, generator)).sum() for one in reaches]

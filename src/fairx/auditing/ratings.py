@@ -9,6 +9,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.merit import Merit
+from fairx.texts import several
 from fairx.types import Vector
 
 from .always_valid import Intervals
@@ -17,7 +18,7 @@ from .result import Line
 from .speaking import RATINGS, fair_within
 from .sums import LogSums
 
-VARY = "The ratings of {number:,} arms vary: the average of each counts."
+VARY = "The ratings of {arms} vary: the average of each counts."
 
 
 class Ratings(NamedTuple):
@@ -43,7 +44,7 @@ class Ratings(NamedTuple):
         counts = np.maximum(sums.rewards, 1.0)
         spread = sums.squares / counts - (sums.reward_sums / counts) ** 2
         number = int((spread > 1e-9 * np.maximum(1.0, sums.squares / counts)).sum())
-        return [VARY.format(number=number)] if number else []
+        return [VARY.format(arms=several(number, "arm", "arms"))] if number else []
 
     def judged(self, lines: tuple[Line, ...], tolerance: float) -> tuple[Line, ...]:
         """Return the lines with their verdicts: what is known is fair where it is near enough."""

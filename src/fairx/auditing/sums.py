@@ -47,9 +47,8 @@ def log_sums(tables: Prepared) -> LogSums:
     there, unread = tables.problems(), tables.log.unreadable()
     found = problems.counted(there["problem"], there["rows"]) | unread
     if not names:
-        remedy = problems.remedies(found)
         raise ValueError(
-            f"the log must have a valid row, but {log.source} has none: {found}{remedy}"
+            f"the log must have a valid row, but {log.source} has none: {problems.told(found)}"
         )
     table = tables.by_arm()
     vectors = "probabilities" in log.columns

@@ -108,7 +108,7 @@ def text(audit: Audit, most: int = 20) -> str:
         for line, one in chosen
     ]
     left = len(audit.lines) - len(chosen)
-    more = f"\n... and {left:,} arms more" if left else ""
+    more = f"\n... and {left:,} more" if left else ""
     floor = f"\nfloor: {words}" if (words := guarantee(audit)) else ""
     return _aligned([head, *cells]) + more + floor
 
@@ -170,7 +170,7 @@ def card(audit: Audit) -> dict[str, str]:
         "candidates": "logged" if "candidates" in audit.columns else "not logged, see the notes",
         "log": audit.source,
         "rows": f"{audit.rows:,}, with {sum(audit.problems.values()):,} problems",
-        "decisions": f"{audit.decisions:,} among {len(audit.lines):,} arms",
+        "decisions": f"{audit.decisions:,} among {len(audit.lines):,} arm{'s'[: len(audit.lines) != 1]}",
         "rewards": f"{came:,}, and {missing:,} missing",
         "period": _period(audit),
         "columns": ", ".join(f"{ours} ({theirs})" for ours, theirs in audit.columns.items()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from fairx.logs import Log
+from fairx.texts import several
 
 from .result import Audit, Beside, Line
 from .speaking import BOX, RATINGS
@@ -13,8 +14,8 @@ from .sums import LogSums
 ALIKE = "if the others were treated alike"
 NO_CANDIDATES = "The log does not say which arms were on offer: all are taken to be, always."
 ARRIVED = (
-    "The log does not say which arms were on offer. {:,} arms first appear later than chance accounts "
-    "for, and are taken to be on offer from then on; all others always."
+    "The log does not say which arms were on offer. {} later than chance accounts for, and {} taken to "
+    "be on offer from then on; all others always."
 )
 NO_VECTORS = (
     "The log does not have the probabilities of all candidates: exposure is the share of shows, "
@@ -33,8 +34,7 @@ MISSING = (
 )
 UNREWARDED = "Their mean may be anything that is possible; where one number is needed it is that of all arms."
 TURNED = (
-    "{number:,} arms are accused beside the others of the contrary of what their mean rewards say "
-    "({arm} is {verdict}, with {ratio:.2f} times the share that its mean reward earns): others are "
+    "{accused} accused beside the others of the contrary of what mean rewards say ({arm} is {verdict}, with {ratio:.2f} times the share that its mean reward earns): others are "
     "farther from fair, or means vary. Then nothing is said of its share."
 )
 NO_TIME = "The log has no times: nothing can be shown over time."
@@ -87,7 +87,7 @@ def turned_notes(lines: tuple[Line, ...]) -> list[str]:
     if not found:
         return []
     worst = max(found, key=lambda line: abs(math.log(line.ratio)) if line.ratio else math.inf)
-    return [TURNED.format(number=len(found), **worst._asdict())]
+    return [TURNED.format(accused=several(len(found), "arm is", "arms are"), **worst._asdict())]
 
 
 def _by_box(line: Line) -> str:
@@ -108,7 +108,9 @@ def _nothing(audit: Audit) -> str:
     below = sorted(line.shown_below or 0.0 for line in audit.lines)
     middle = below[len(below) // 2]
     clear = (
-        f" {fair:,} of {len(below):,} arms are fair, within {audit.tolerance:.0%}." if fair else ""
+        f" {fair:,} of {several(len(below), 'arm', 'arms')} {'is' if fair == 1 else 'are'} fair, within {audit.tolerance:.0%}."
+        if fair
+        else ""
     )
     nobody = (
         f"No arm is shown to have had too little or too much.{clear} Of half of the arms, this log "
@@ -140,6 +142,17 @@ def _percent(value: float | None) -> str:
     return "an unknown part" if value is None else f"{100 * value:,.0f} %"
 
 
+def left_out_of(rows: int, among: int, why: str = "") -> str:
+    """Say how many rows have a problem."""
+    has, takes = ("has", "takes") if rows == 1 else ("have", "take")
+    return f"{rows:,} of {several(among, 'row', 'rows')} {has} a problem{why} and {takes} no part."
+
+
+def _arrived(number: int) -> str:
+    first = several(number, "arm first appears", "arms first appear")
+    return ARRIVED.format(first, "is" if number == 1 else "are")
+
+
 def notes(log: Log, sums: LogSums, ungrouped: int, arrived: int) -> tuple[str, ...]:
     """Return a sentence for each thing that a reader must know."""
     decisions = int(sums.pools.decisions.sum())
@@ -147,15 +160,15 @@ def notes(log: Log, sums: LogSums, ungrouped: int, arrived: int) -> tuple[str, .
     unrewarded = int((sums.rewards == 0).sum())
     left_out = sums.rows - decisions
     said = (
-        (left_out, f"{left_out:,} of {sums.rows:,} rows have a problem and take no part."),
+        (left_out, left_out_of(left_out, sums.rows)),
         ("candidates" not in log.columns and not arrived, NO_CANDIDATES),
-        (arrived, ARRIVED.format(arrived)),
+        (arrived, _arrived(arrived)),
         (sums.exposure is None, NO_VECTORS),
         (sums.inverse is None, NO_PROPENSITIES),
         (sums.exposure is None and sums.inverse is not None, ONLY_PROPENSITIES),
         ("time" not in log.columns, NO_TIME),
-        (missing, f"{missing:,} decisions have no reward. {MISSING}"),
-        (unrewarded, f"{unrewarded:,} arms have no reward. {UNREWARDED}"),
-        (ungrouped, f"{ungrouped:,} arms have no group."),
+        (missing, f"{several(missing, 'decision has', 'decisions have')} no reward. {MISSING}"),
+        (unrewarded, f"{several(unrewarded, 'arm has', 'arms have')} no reward. {UNREWARDED}"),
+        (ungrouped, f"{several(ungrouped, 'arm has', 'arms have')} no group."),
     )
     return tuple(words for holds, words in said if holds)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.errors import BrokenFile
+from fairx.features import Features
 from fairx.moved import renamed
 from fairx.policies import Policy
-from fairx.slates.examination import check_clicks, feedback_given
+from fairx.slates.examination import feedback_given
 from fairx.texts import table
-from fairx.types import Vector
 
-from . import keeping
+from . import keeping, offering
 from .arms import Arms
 from .decision import Decision, SlateDecision, told
 from .engine import Engine
-from .offering import contexts_given, page_given, slate_of
+from .offering import Chances, Weights
 from .waiting import Waiting, asked_for
 
 Decided = Decision | SlateDecision | int  # or its id
@@ -48,6 +47,9 @@ class Bandit:
         and has the reward if it was, and 0 if not; nobody knows which of them a 0 is.
     reward_range
         What rewards are from and to, where a policy must know before.
+    features
+        Named features that contexts are made of: `act` then takes {"visit": {...}, "arms": {...}}, and
+        the dimension is theirs.
 
     Examples
     --------
@@ -63,39 +65,25 @@ class Bandit:
     """
 
     def __init__(
-        self,
-        policy: Policy[Any],
-        arms: int | Sequence[Hashable],
-        dimension: int = 0,
-        *,
-        seed: int,
-        feedback: str = "each",
-        reward_range: tuple[float, float] = (0.0, 1.0),
-    ) -> None:
+        self, policy: Policy[Any], arms: int | Sequence[Hashable], dimension: int = 0, *,
+        seed: int, feedback: str = "each", reward_range: tuple[float, float] = (0.0, 1.0),
+        features: Features | None = None,
+    ) -> None:  # fmt: skip
         self._arms = Arms(arms)
         self.policy, self.feedback = policy, feedback_given(feedback, None)
         self.reward_range = rules.interval("reward_range", reward_range)
-        clicks = self.reward_range if feedback == "examined" else None
-        if hasattr(policy, "check_reach"):
-            policy.check_reach(*self.reward_range)
-        if clicks is not None:
-            check_clicks(policy, np.ones(1), *clicks)
-        self.dimension = rules.count("dimension", dimension, low=0)
+        clicks = offering.range_of_clicks(policy, feedback, self.reward_range)
+        self.features, self.dimension = features, offering.dimension_given(dimension, features)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
         self._engine = Engine(policy, len(self._arms.names), self.dimension, self.seed, clicks)
-        self._waiting = Waiting({}, {})
-        self._made = 0
+        self._waiting, self._made = Waiting({}, {}), 0
 
     def __repr__(self) -> str:
-        return f"Bandit({', '.join(f'{name}: {text}' for name, text in self._told())})"
+        return f"Bandit({', '.join(f'{name}: {text}' for name, text in told(self))})"
 
     def _repr_html_(self) -> str:
-        return table("Bandit", self._told())
-
-    def _told(self) -> list[tuple[str, str]]:
-        with self._lock:
-            return told(self, len(self._waiting.ids()))
+        return table("Bandit", told(self))
 
     @property
     def arms(self) -> tuple[Any, ...]:
@@ -120,78 +108,78 @@ class Bandit:
 
     @overload
     def act(
-        self, contexts: npt.ArrayLike | None = None, candidates: Sequence[Any] | None = None,
+        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
+        candidates: Sequence[Any] | None = None,
         *, weights: None = None, examination: None = None, available: Sequence[Any] | None = None,
     ) -> Decision: ...  # fmt: skip
 
     @overload
     def act(
-        self, contexts: npt.ArrayLike | None = None, candidates: Sequence[Any] | None = None,
-        *, weights: int | Sequence[float] | Vector,
-        examination: Sequence[float] | Vector | None = None,
+        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
+        candidates: Sequence[Any] | None = None,
+        *, weights: Weights, examination: Chances | None = None,
         available: Sequence[Any] | None = None,
     ) -> SlateDecision: ...  # fmt: skip
 
     def act(
-        self,
-        contexts: npt.ArrayLike | None = None,
+        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
         candidates: Sequence[Any] | None = None,
-        *,
-        weights: int | Sequence[float] | Vector | None = None,
-        examination: Sequence[float] | Vector | None = None,
-        available: Sequence[Any] | None = None,  # the old name
-    ) -> Decision | SlateDecision:
+        *, weights: Weights | None = None, examination: Chances | None = None,
+        available: Sequence[Any] | None = None,  # the old name of candidates
+    ) -> Decision | SlateDecision:  # fmt: skip
         """Compute this decision's probabilities, once, and draw an arm from them.
 
-        `contexts` has one row per arm on offer: the `candidates`, or all arms. With `weights`, one per
+        `contexts` has one row per arm on offer: the `candidates`, or all arms; or, for a bandit with
+        `features`, those of the visit and of the arms, by name or in their order. With `weights`, one per
         place of a page (a number k stands for k places that are seen alike), the arms of a slate are
         drawn, each with its fair exposure. With fewer arms than places the first places are used.
         `examination` has the chances that places are looked at, for feedback "examined": the weights,
         unless something else is given.
         """
-        candidates = renamed("available", available, "candidates", candidates)
+        if available is not None:
+            candidates = renamed("available", available, "candidates", candidates)
         with self._lock:
             every, number = self._arms.offered, self._made
             arms, names = every if candidates is None else self._arms.among(candidates)
-            rows = contexts_given(contexts, len(names), self.dimension)
-            page = page_given(self, weights, examination)
-            if page is not None:
+            rows = offering.contexts_given(contexts, names, self.dimension, self.features)
+            if weights is not None or examination is not None:
+                page = offering.page_given(self, weights, examination)
                 drawn = self._engine.decide_slate(number, arms, rows, page.weights)
-                slate, self._waiting.slates[number] = slate_of(
-                    number, drawn, arms, names, rows, page
-                )
-                self._made = number + 1
-                return slate
+                made = offering.slate_of(number, drawn, arms, names, rows, page)
+                self._made, self._waiting.slates[number] = number + 1, made.waited
+                return made.slate
             out = np.empty(len(names))
             position = self._engine.decide(number, arms, rows, out)
             self._made = number + 1
-            context = rows[position].copy()
-            self._waiting.decisions[number] = (int(arms[position]), context, 1.0)
-            seen = context.copy() if self.dimension else context
-            return Decision(number, names[position], float(out[position]), out, names, seen)
+            context, seen = offering.contexts_of(rows, position)
+            self._waiting.decisions[number] = (arms.item(position), context, 1.0)
+            return Decision(number, names[position], out.item(position), out, names, seen)
 
     def learn(
-        self,
-        decision: Decided | Sequence[Decided],
-        reward: float | Sequence[float | Sequence[float]],
-        *,
-        place: int | None = None,
-    ) -> None:
+        self, decision: Decided | Sequence[Decided],
+        reward: float | Sequence[float | Sequence[float]], *, place: int | None = None,
+    ) -> None:  # fmt: skip
         """Take in the reward of an earlier decision, given whole or by its id, or of several.
 
         A slate takes a list of rewards, one for each place; or, with `place`, that of one place: the
         first is 1. Each decision, and each place, is learned from once. Where one of several is
         refused, none is taken in.
         """
-        ids, rewards = asked_for(decision, reward, place)
         with self._lock:
+            one = self._waiting.decisions
+            if place is None and isinstance(decision, Decision) and decision.id in one:
+                value = rules.number("reward", reward)  # the most frequent case, without detours
+                arm, context, chance = one.pop(decision.id)
+                self._engine.learn(arm, context, value, chance)
+                return
+            ids, rewards = asked_for(decision, reward, place)
             for number in ids:
                 self._waiting.check(number, self._made, self._arms.numbers)
             for key, value in self._waiting.all_rewarded(ids, rewards, place):
                 arm, context, chance = self._waiting.pop(key)
                 self._engine.learn(arm, context, value, chance)
 
-    def forget(self, decision: Decision | SlateDecision | int, *, place: int | None = None) -> None:
+    def forget(self, decision: Decided, *, place: int | None = None) -> None:
         """Give up waiting for a reward that will not come; the decision teaches nothing.
 
         Of a slate, `place` alone, or all places that wait.
@@ -220,29 +208,16 @@ class Bandit:
         Functions are not written: a policy or merit that holds one must be given to `load` again.
         """
         with self._lock:
-            header = {
-                "policy": keeping.written(self.policy),
-                "arms": keeping.nameable(self._arms.names),
-                "retired": self._arms.retired,
-                "dimension": self.dimension,
-                "seed": self.seed,
-                "feedback": self.feedback,
-                "reward_range": self.reward_range,
-                "made": self._made,
-            }
+            header = keeping.header_of(self, self._arms)
             keeping.save(path, header, self._engine.parts(), self._waiting)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy[Any] | None = None) -> Bandit:
         """Read what `save` wrote; `policy` is needed where it is not ours or holds a function."""
         header, arrays = keeping.read(path)
-        try:
-            found = keeping.built(header["policy"]) if policy is None else policy
-            about = {name: header[name] for name in ("feedback", "reward_range") if name in header}
-            bandit = cls(found, header["arms"], header["dimension"], seed=header["seed"], **about)
+        with keeping.all_of(path):
+            bandit = cls(**keeping.settings_of(header, policy))
             bandit._waiting = keeping.restore(bandit._engine.parts(), arrays)
             bandit._arms.retire(header["retired"])
             bandit._made = header["made"]
-        except (KeyError, TypeError, IndexError) as error:
-            raise BrokenFile(f"{path} lacks a part of a saved bandit ({error})") from error
         return bandit

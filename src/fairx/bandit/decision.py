@@ -47,7 +47,7 @@ class SlateDecision(NamedTuple):
         return f"SlateDecision({self.id}: {shown} on {among})"
 
 
-def told(bandit: Any, pending: int) -> list[tuple[str, str]]:
+def told(bandit: Any) -> list[tuple[str, str]]:
     """Return what is said of a bandit, by name."""
     clicks = [] if bandit.feedback == "each" else [("feedback", bandit.feedback)]
     return [
@@ -56,7 +56,7 @@ def told(bandit: Any, pending: int) -> list[tuple[str, str]]:
         ("dimension", str(bandit.dimension)),
         *clicks,
         ("decisions", str(bandit.decisions)),
-        ("pending", str(pending)),
+        ("pending", str(len(bandit.pending))),
         ("seed", str(bandit.seed)),
     ]
 

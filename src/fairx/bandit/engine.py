@@ -74,8 +74,13 @@ class Engine:
             return position
         if self._decide is None:
             self._compile()
-        rest = (arms, contexts, *self._keys, number, self._normals, self._work, out)
-        return int(self._decide(self._teller, self._lowered, self._state, *rest))
+        policy_keys, choice_keys = self._keys
+        return int(
+            self._decide(
+                self._teller, self._lowered, self._state, arms, contexts, policy_keys, choice_keys,
+                number, self._normals, self._work, out,
+            )
+        )  # fmt: skip
 
     def decide_slate(self, number: int, arms: Indices, contexts: Matrix, weights: Vector) -> Drawn:
         """Return the slate of decision `number`; arrays as for `decide`."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+import fairx.features
 from fairx.errors import BrokenFile
+from fairx.features import Features
 from fairx.files import read_archive, write_archive
 from fairx.settings import KINDS, build, describe
 
+from .arms import Arms
 from .waiting import Waited, Waiting
 
 KIND = "bandit"  # of file
@@ -82,6 +86,38 @@ def _rows(arrays: Arrays, kind: str, names: Sequence[str]) -> Iterator[tuple[Any
     return zip(*(arrays[f"{kind}_{name}"] for name in names), strict=True)
 
 
+def header_of(bandit: Any, arms: Arms) -> dict[str, Any]:
+    """Return all that is written of a bandit but what it learned, and what waits."""
+    return {
+        "policy": written(bandit.policy),
+        "arms": nameable(arms.names),
+        "retired": arms.retired,
+        "dimension": bandit.dimension,
+        "seed": bandit.seed,
+        "feedback": bandit.feedback,
+        "reward_range": bandit.reward_range,
+        "features": written_features(bandit.features),
+        "made": bandit.decisions,
+    }
+
+
+def settings_of(header: Mapping[str, Any], policy: Any) -> dict[str, Any]:
+    """Return what a bandit is made with; files of before lack what is newer."""
+    found = {name: header[name] for name in ("feedback", "reward_range") if name in header}
+    made = built(header["policy"]) if policy is None else policy
+    needed = {name: header[name] for name in ("arms", "dimension", "seed")}
+    return {"policy": made, "features": built_features(header.get("features")), **needed, **found}
+
+
+@contextmanager
+def all_of(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say which file lacks what is looked for."""
+    try:
+        yield
+    except (KeyError, TypeError, IndexError) as error:
+        raise BrokenFile(f"{path} lacks a part of a saved bandit ({error})") from error
+
+
 def nameable(arms: Sequence[Any]) -> list[Any]:
     """Return the arms, or refuse names that a file cannot hold."""
     for name in arms:
@@ -105,3 +141,14 @@ def built(mapping: Any) -> Any:
             "the policy is not ours or holds a function: give it as Bandit.load(path, policy)"
         )
     return build(mapping)
+
+
+def written_features(features: Features | None) -> Any:
+    """Return features as a mapping; nothing for none."""
+    return None if features is None else describe(features)
+
+
+def built_features(mapping: Any) -> Any:
+    """Return the features of a mapping; files of before have none."""
+    kinds = {name: getattr(fairx.features, name) for name in fairx.features.__all__}
+    return None if mapping is None else build(mapping, kinds)

@@ -52,7 +52,7 @@ class Waiting(NamedTuple):
         if place is not None:
             return [(self.key(number, place), rules.number("reward", reward))]
         slate = self.slates[number]
-        values = list(reward) if hasattr(reward, "__len__") else []
+        values = rules.in_order("rewards", reward) if hasattr(reward, "__len__") else []
         if len(values) != slate.number:
             rule = f"be one for each of the {slate.number} places of decision {number}"
             raise rules.InvalidValue("rewards", f"{rule}, not {reward!r}: or name the place")
@@ -63,6 +63,8 @@ class Waiting(NamedTuple):
         self, ids: list[Any], rewards: list[Any], place: int | None
     ) -> list[tuple[Key, float]]:
         """Return what the rewards of several decisions would be learned for, or refuse them all."""
+        if len(ids) == 1:
+            return self.rewarded(ids[0], rewards[0], place)
         found = []
         for number, reward in zip(ids, rewards, strict=True):
             found += self.rewarded(number, reward, place)
@@ -111,7 +113,10 @@ def asked_for(decision: Any, reward: Any, place: int | None) -> tuple[list[Any],
         return [getattr(decision, "id", decision)], [reward]
     if place is not None:
         raise rules.InvalidValue("place", "be given with one decision, not with several")
-    ids, rewards = [getattr(each, "id", each) for each in decision], list(reward)
+    ids, rewards = (
+        [getattr(each, "id", each) for each in decision],
+        rules.in_order("rewards", reward),
+    )
     if len(ids) != len(rewards):
         raise ValueError(f"rewards must be as many as decisions, {len(ids)}, not {len(rewards)}")
     return ids, rewards

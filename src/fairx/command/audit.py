@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import fairx
 from fairx.logs import COLUMNS, Log, read
+from fairx.texts import several
 
 from . import merits
 
@@ -136,7 +137,7 @@ def _tell(found: Audit) -> None:
     from fairx.logs.problems import remedies
 
     for name, count in found.problems.items():
-        print(f"problem: {name}: {count:,} rows{remedies([name])}")
+        print(f"problem: {name}: {several(count, 'row', 'rows')}{remedies([name])}")
     for note in found.notes:
         print(f"note: {note}")
     print(lead(found))
@@ -144,7 +145,9 @@ def _tell(found: Audit) -> None:
     for condition in found.conditions:
         print(f"it needs: {condition}")
     if found.impossible:
-        print(f"{found.impossible:,} decisions cannot be fair, whatever the rewards are")
+        print(
+            f"{several(found.impossible, 'decision', 'decisions')} cannot be fair, whatever the rewards are"
+        )
     print(text(found))
     regret, ends = found.fairness_regret_per_decision, (found.regret_low, found.regret_high)
     print(f"fairness regret per decision: {regret:.4f} (by {found.regret_from})")
@@ -167,7 +170,8 @@ def _read(path: str, options: argparse.Namespace) -> Log:
     if options.late < math.inf and not {"time", "reward_time"} <= found.columns.keys():
         raise ValueError("--late must be left out where the log lacks time or reward_time")
     if options.problems is not None and path == options.log:
-        print(f"problems: {found.write_problems(options.problems):,} rows in {options.problems}")
+        rows = several(found.write_problems(options.problems), "row", "rows")
+        print(f"problems: {rows} in {options.problems}")
     return found
 
 

@@ -37,8 +37,8 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alpha", type=float, help="chance of error (0.05)")
     parser.add_argument("--level", type=float, help="the old spelling of --alpha: 1 - alpha")
     parser.add_argument(
-        "--reward-range", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
-        help="what rewards are between, known beforehand: for sequences and fairness (0 1)",
+        "--reward-range", type=float, nargs=2, metavar=("LOW", "HIGH"),
+        help="what rewards are between, known beforehand; others are refused (0 1 for sequences and --merit)",
     )  # fmt: skip
     parser.add_argument(
         "--weight-bound", type=float, metavar="WEIGHT",
@@ -80,7 +80,8 @@ def run(options: argparse.Namespace) -> int:
         source, policy, options.estimator, interval=options.interval, alpha=_alpha(options),
         max_unsupported=options.max_unsupported, seed=options.seed,
         merit=None if options.merit is None else merits.merit(options.merit),
-        reward_range=tuple(options.reward_range), weight_bound=options.weight_bound,
+        reward_range=tuple(options.reward_range) if options.reward_range else None,
+        weight_bound=options.weight_bound,
     )  # fmt: skip
     found = found._replace(cautions=(*cautions, *found.cautions))
     print("\n".join(shown(found)))

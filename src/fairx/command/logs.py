@@ -45,10 +45,12 @@ def run_check(options: argparse.Namespace) -> int:
 
 def run_convert(options: argparse.Namespace) -> int:
     """Write the valid rows, and tell what was left behind."""
+    from fairx.texts import several
+
     log = _read(options)
     written = log.write(options.out, options.to)
     _tell(log, options)
-    print(f"written: {options.out} ({written:,} rows)")
+    print(f"written: {options.out} ({several(written, 'row', 'rows')})")
     return 0
 
 
@@ -65,6 +67,7 @@ def _called(ours: str, theirs: str) -> str:
 def _tell(log: Any, options: argparse.Namespace) -> bool:
     """Print what is not read, and what is wrong; tell whether something is."""
     from fairx.logs.problems import remedies
+    from fairx.texts import several
 
     if log.others:
         more = f" and {len(log.others) - MOST} more" if len(log.others) > MOST else ""
@@ -73,8 +76,8 @@ def _tell(log: Any, options: argparse.Namespace) -> bool:
         print(f"note: {note}")
     found = log.problems()
     for name, count in found.items():
-        print(f"problem: {name}: {count:,} rows{remedies([name])}")
+        print(f"problem: {name}: {several(count, 'row', 'rows')}{remedies([name])}")
     if options.problems is not None:
         count = log.write_problems(options.problems)
-        print(f"written: {options.problems} ({count:,} rows with problems)")
+        print(f"written: {options.problems} ({several(count, 'row', 'rows')} with problems)")
     return bool(found)

@@ -16,7 +16,7 @@ from .looking import Asked, interval_of
 from .models import Model, fitted
 from .reading import from_table
 from .result import Evaluation
-from .sequences import chance_of_error
+from .sequences import chance_of_error, scaled_rewards
 from .support import cautions, clipped, diagnosed, left_out, refuse_unsupported
 from .targets import target
 from .terms import Terms, direct, doubly_robust, ips, replayed, snips, stabilised
@@ -24,6 +24,7 @@ from .terms import Terms, direct, doubly_robust, ips, replayed, snips, stabilise
 ESTIMATORS = ("ips", "snips", "dm", "dr", "stabilised", "replay")
 INTERVALS = ("normal", "bootstrap", "sequence")
 SEQUENCES = ("ips", "snips", "dr")
+UNIT = (0.0, 1.0)
 
 
 def evaluate(
@@ -35,7 +36,7 @@ def evaluate(
     alpha: float = 0.05,
     max_unsupported: float = 0.01,
     clip: float | None = None,
-    reward_range: tuple[float, float] = (0.0, 1.0),
+    reward_range: tuple[float, float] | None = None,
     weight_bound: float | None = None,
     resamples: int = 1000,
     folds: int = 5,
@@ -72,7 +73,10 @@ def evaluate(
     clip
         The largest weight; above, weights are cut, which is biased and reported; the interval is wider
         by as much.
-    reward_range, weight_bound
+    reward_range
+        What rewards are between, known beforehand: others are refused. Sequences and `merit` need
+        it, and take 0 to 1 where it is not given; other intervals then go by the rewards there are.
+    weight_bound
         See `confidence_sequence`; "snips" and "dr" need the bound for a sequence.
     resamples
         How many logs the bootstrap draws.
@@ -80,7 +84,7 @@ def evaluate(
         "dr" models each fold of the decisions from the others; 1: all from all. The ridge is
         that of models on contexts.
     state, draws
-        The state of a fairx policy (without, its start), and how many of its own draws its
+        The state of a policy of fairx (without, its start), and how many of its own draws its
         probabilities are averaged over.
     seed
         For the bootstrap, for policies that draw at random, and for "replay" (without one, the
@@ -106,16 +110,19 @@ def evaluate(
     ValueError: the policy must have support in the log, not 0.5 of its probability on new: ...
     """
     _check(estimator, interval, clip, weight_bound)
-    alpha, ends = chance_of_error(alpha, level), rules.interval("reward_range", reward_range)
+    alpha, given = chance_of_error(alpha, level), reward_range is not None
+    ends = rules.interval("reward_range", reward_range) if reward_range is not None else UNIT
     source: Source = log if hasattr(type(log), "pieces") else from_table(log)
     wanted = target(policy, source, state, draws, seed)
     model = _model(source, estimator, interval, folds, ridge, ends)
     found = gathered(source, wanted, model, estimator)
     refuse_unsupported(found, source.names, max_unsupported)
+    if given:
+        scaled_rewards(found.rows.rewards, ends, (None,))  # refuses those outside
     weights = clipped(found.rows.weights, clip)
     terms = _terms(estimator, source, model, found, weights, seed)
     found = found._replace(rows=found.rows._replace(predictions=None, values=None))  # frees them
-    asked = Asked(estimator, interval, alpha, resamples, seed, ends, weight_bound)
+    asked = Asked(estimator, interval, alpha, resamples, seed, ends, weight_bound, given)
     lost = None
     if interval == "sequence" and found.unsupported.any():
         lost = unsupported_rows(source, wanted, found.rows.arms)

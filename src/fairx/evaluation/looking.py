@@ -29,6 +29,7 @@ class Asked(NamedTuple):
     seed: int | None
     ends: tuple[float, float] = (0.0, 1.0)  # of rewards
     weight_bound: float | None = None
+    given: bool = False  # whether the ends are known, or only those of the rewards that there are
 
 
 class Found(NamedTuple):
@@ -66,7 +67,9 @@ def interval_of(
     lacking = float(found.unsupported.sum())
     if weights.sum() < found.rows.weights.sum():  # clipping cut off some of what speaks of it
         lacking = max(lacking, 1 - float(weights.mean()))
-    return Found(*widened(ends, lacking, found.rows.rewards, asked.estimator))
+    rewards = found.rows.rewards
+    reach = asked.ends if asked.given else (float(rewards.min()), float(rewards.max()))
+    return Found(*widened(ends, lacking, reach, asked.estimator))
 
 
 def _sequence(

@@ -16,7 +16,7 @@ from fairx.slates.target import spread
 from fairx.types import Indices, Matrix, Vector
 
 from .slates import LoggedSlates
-from .targets import by_name, constant
+from .targets import by_name, constant, refuse_state
 
 SlateTarget = Callable[[LoggedSlates, int], npt.ArrayLike]  # by decision, candidate and place
 Exposer = Callable[[Indices, Matrix, Vector, np.random.Generator], Vector]
@@ -27,6 +27,7 @@ def slate_target(
 ) -> SlateTarget:
     """Return what gives the probability of each candidate at each place, for some decisions."""
     if not hasattr(policy, "probabilities"):
+        refuse_state(state)
         if callable(policy):
             return lambda piece, start: policy(_contexts(piece))
         if not hasattr(policy, "keys") and np.ndim(policy) > 1:

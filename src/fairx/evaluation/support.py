@@ -65,13 +65,13 @@ def diagnosed(found: Gathered, weights: Vector, clip: float | None) -> Diagnosti
 
 
 def widened(
-    ends: tuple[float, float], unsupported: float, rewards: Vector, estimator: str
+    ends: tuple[float, float], unsupported: float, reward_range: tuple[float, float], estimator: str
 ) -> tuple[float, float]:
     """Return an interval with what arms without support may bring: from the lowest to the highest reward.
 
     The inverse propensity score leaves them out; the others take them to be as the rest.
     """
-    low, high = float(rewards.min()), float(rewards.max())
+    low, high = reward_range
     if estimator == "ips":
         return ends[0] + unsupported * min(low, 0.0), ends[1] + unsupported * max(high, 0.0)
     return ends[0] - unsupported * (high - low), ends[1] + unsupported * (high - low)

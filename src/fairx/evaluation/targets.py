@@ -36,6 +36,7 @@ def target(policy: Any, source: Source, state: Any, draws: int, seed: int | None
     if hasattr(policy, "probabilities"):
         frozen = _frozen(policy, source, state, draws, seed)
         return Target(frozen.shares, next(iter(source.pieces())).contexts is None)
+    refuse_state(state)
     if callable(policy):
         return Target(lambda piece, start: policy(_contexts(piece)))
     if hasattr(policy, "keys"):
@@ -72,6 +73,15 @@ def probabilities(wanted: Target, piece: Logged, start: int) -> Vector:
             f"{start + where}"
         )
     return found
+
+
+def refuse_state(state: Any) -> None:
+    """Refuse a state of what has none."""
+    if state is not None:
+        raise ValueError(
+            f"state must be left out, not {type(state).__name__}: only a policy of fairx has one, "
+            "and this one is given by its probabilities"
+        )
 
 
 def _contexts(piece: Logged) -> Vector:

@@ -94,7 +94,7 @@ class Log(NamedTuple):
         """
         if self.kind == "json":
             heads.refuse_bytes(self.origin.files)
-        if self.kind != "csv":
+        if self.kind != "csv" or not self._has({"reject_errors"}):  # or there was no pass yet
             return {}
         for file, line, error in self.connection.execute(SPOILED).fetchall():
             rule, remedy = SPOILS["quote" if "QUOTE" in error else "UTF-8"]
@@ -110,8 +110,11 @@ class Log(NamedTuple):
 
     def joined(self) -> bool:
         """Tell whether rows are looked up in a table."""
+        return self._has({"listed", "repeated", "firsts", "again", "bad", "broken"})
+
+    def _has(self, some: set[str]) -> bool:
         tables = self.query("SELECT table_name AS name FROM duckdb_tables()")["name"].tolist()
-        return bool({"listed", "repeated", "firsts", "again", "bad", "broken"} & set(tables))
+        return not some.isdisjoint(tables)
 
     def write(self, path: str | os.PathLike[str], dialect: str | None = None) -> int:
         """Write the valid rows under our names and in our types, or in a dialect; return how many.

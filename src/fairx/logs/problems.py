@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from fairx.texts import several
 from fairx.types import Indices
 
 # Probabilities may have been rounded, to four digits or to 32 bits, before they were logged: each of
@@ -141,6 +142,18 @@ def remedies(found: Collection[str]) -> str:
     ": a time is a number, or a date with the year first (2026-12-31 10:00); ...
     """
     return "".join(f": {REMEDIES[name]}" for name in found if name in REMEDIES)
+
+
+def told(found: Mapping[str, int]) -> str:
+    """Return the kinds of problems that were found with their numbers, and what helps.
+
+    Examples
+    --------
+    >>> told({"missing arm": 1, "missing decision": 1200}), told({})
+    ('missing arm in 1 row, missing decision in 1,200 rows', 'it has no rows')
+    """
+    kinds = [f"{name} in {several(count, 'row', 'rows')}" for name, count in found.items()]
+    return (", ".join(kinds) or "it has no rows") + remedies(found)
 
 
 def counted(masks: Indices, rows: Indices) -> dict[str, int]:

@@ -63,7 +63,7 @@ def rows(
     [(1, 'green', 1.0, 1.0), (2, 'red', 0.5, None)]
     """
     places = len(slate.arms)
-    given = [None] * places if rewards is None else list(rewards)
+    given = [None] * places if rewards is None else rules.in_order("rewards", rewards)
     if len(given) != places:
         rule = f"be one for each of the {places} places of decision {slate.id}"
         raise rules.InvalidValue("rewards", f"{rule}, not {len(given)}")

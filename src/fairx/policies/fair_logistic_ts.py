@@ -60,7 +60,7 @@ class FairXLogisticTS(NamedTuple):
 
     @property
     def any_order(self) -> bool:
-        """Promise nothing: the posterior depends a little on the order of rewards."""
+        """Whether the order of rewards does not matter: to this posterior it does, a little."""
         return False
 
     def check_reach(self, low: float, high: float) -> None:

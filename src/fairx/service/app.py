@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
@@ -24,16 +25,13 @@ from .audits import Audits
 from .calls import Call, authorization, body_of, query_of
 from .failures import Refused, Reply, answered
 from .openapi import document
-from .replies import ALWAYS, not_served, response, sent
+from .replies import ALWAYS, JSON, not_served, response, sent
 from .routes import ROUTES, E, Route
 from .runtime import Runtime
+from .shedding import BUSY
 
 LOGGER = logging.getLogger("fairx")
 ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
-BUSY = answered(
-    Overloaded("too many requests are being answered: try again, see --limit-at-once"), ""
-)
-JSON = (b"content-type", b"application/json")
 PREFIX = E + "/"
 FAST: dict[str, tuple[str, Callable[[Runtime, str, bytes], Awaitable[bytes]]]] = {
     "decide": (access.DECIDE, fast_routes.decide),
@@ -52,7 +50,6 @@ class Application:
         hosts: Collection[str] | None = None,
     ) -> None:
         self._hosts = hosts  # by which it may be called; None: any
-        self._at_once = 0
         self.runtime, self.audits = runtime, Audits(runtime)
         described = Reply(200, ENCODER.encode(document(tokens=not runtime.access.open_to_all)))
         routes = [StarletteRoute("/openapi.json", lambda _: sent(described)), *self._routes()]
@@ -68,15 +65,16 @@ class Application:
         if scope["type"] != "http" or scope["path"] in ALWAYS_ANSWERED:
             await self._answer(scope, receive, send)
             return
-        if self._at_once >= self.runtime.limits.at_once:
-            self.runtime.metrics.failed("503")
+        load = self.runtime.load
+        if load.is_full:
             await _send(send, BUSY)
+            load.refuse(asyncio.get_running_loop())
             return
-        self._at_once += 1
+        load.at_work += 1
         try:
             await self._answer(scope, receive, send)
         finally:
-            self._at_once -= 1
+            load.at_work -= 1
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         if self._hosts is not None and scope["type"] == "http" and not self._is_called_right(scope):
@@ -106,6 +104,7 @@ class Application:
         self, scope: Any, receive: Any, send: Any, name: str, role: str, handler: Any
     ) -> None:
         begun = time.perf_counter()
+        self.runtime.load.begin(id(scope))
         try:
             await self._admitted(authorization(scope), role, name)
             if scope["query_string"]:
@@ -115,6 +114,8 @@ class Application:
             reply = Reply(200, await handler(self.runtime, name, body))
         except Exception as error:  # noqa: BLE001 - answered and logged
             reply = self._failed(error, scope["path"])
+        finally:
+            self.runtime.load.end(id(scope))
         await _send(send, reply)
         if handler is fast_routes.decide:
             self.runtime.metrics.seconds.observe(time.perf_counter() - begun)
@@ -175,6 +176,7 @@ class Application:
     def _failed(self, error: Exception, path: str) -> Reply:
         reply = answered(error, path)
         if reply.status == 503 and not isinstance(error, Overloaded):
+            self.runtime.answers.clear()
             LOGGER.warning("store unavailable", extra={"path": path, "error": str(error)})
         self.runtime.metrics.failed(str(reply.status))
         return reply

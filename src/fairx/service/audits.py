@@ -11,15 +11,23 @@ from fairx.auditing.slates import SlateAudit, audit_slates
 from fairx.logs import Log, read
 from fairx.merit import Merit
 from fairx.store.errors import Conflict
-from fairx.store.logbook import Spool
 from fairx.store.settings import merit_of
 from fairx.store.snapshots import Snapshot
+from fairx.store.spool import Spool
 
+from .budget import Budget
 from .cache import Cache
 from .runtime import Runtime
 
+MEMORY = "256MB"  # of DuckDB, for the rows of an audit
+POOLED = """
+ALTER VIEW checked RENAME TO unpooled;
+CREATE TEMP VIEW checked AS SELECT * REPLACE (stratum::BIGINT AS pool) FROM unpooled;
+CREATE TEMP TABLE pools AS SELECT arms, pool FROM given
+"""
 KEPT = 100  # audits: the questions are the clients'
 FRESH = 2.0  # seconds
+PART, AHEAD = 0.25, 60.0  # of a core for the audits of all experiments, and seconds used in advance
 
 
 class Question(NamedTuple):
@@ -47,7 +55,7 @@ class Audits:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._spools: dict[int, Spool] = {}
-        self.cache = Cache(self._make, FRESH, KEPT, _is_of)
+        self.cache = Cache(self._make, FRESH, KEPT, _is_of, Budget(PART, AHEAD))
 
     def close(self) -> None:
         """Remove what was kept for the next audit."""
@@ -86,13 +94,32 @@ def _audited(
             "no slate is mature at all of its places" if spool.places else "no decision is mature"
         )
         raise Conflict(f"nothing can be audited yet: {waits}")
-    log = read(folder, memory="512MB", threads=1)  # decisions come first
+    log = _log(spool, folder, snapshot)
     try:
         made = _of_slates if spool.places else _of_decisions
         found = made(log, merit, snapshot, question)
+    except MemoryError:
+        raise Conflict(
+            f"nothing can be audited: the log does not fit into {MEMORY}; export it for `fairx audit`"
+        ) from None
     finally:
         log.connection.close()
     return found._replace(source=f"experiment {snapshot.experiment.name}")
+
+
+def _log(spool: Spool, folder: Path, snapshot: Snapshot) -> Log:
+    """Return the log of what is mature; with many arms, pools are looked up by their number."""
+    small = spool.pools is not None
+    # Decisions come first: one thread.
+    log = read(folder, {"stratum": "pool"} if small else None, memory=MEMORY, threads=1)
+    log.connection.execute(f"SET temp_directory = '{folder}-spilled'")
+    if spool.pools is None:
+        return log
+    names = [arm.name for arm in snapshot.arms]
+    log.connection.register("given", spool.pools.table(names))
+    log.connection.execute(POOLED)
+    columns = {ours: theirs for ours, theirs in log.columns.items() if ours != "stratum"}
+    return log._replace(columns=columns | {"candidates": "pool"})
 
 
 def _of_decisions(log: Log, merit: Merit, snapshot: Snapshot, question: Question) -> Audit:

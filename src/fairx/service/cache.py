@@ -8,7 +8,10 @@ from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from fairx.store.errors import NotFound, Overloaded, Unavailable
 from fairx.store.snapshots import Snapshot
+
+from .budget import Budget
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -16,6 +19,7 @@ Key = tuple[int, tuple[Any, ...]]  # an experiment's id, for a name can be used 
 FRESH = 1.5  # seconds
 REST = 10.0  # times as long as it took: it takes at most a tenth of a core
 MOST = 10_000  # answers
+KNOWN = (NotFound, Overloaded, Unavailable)  # failures that say nothing of the next time
 
 
 class _Held(Generic[T]):
@@ -25,6 +29,10 @@ class _Held(Generic[T]):
         self.until = 0.0
         self.task: asyncio.Task[T] | None = None
         self.value: tuple[()] | tuple[T] = ()
+        self.failure: ValueError | MemoryError | None = (
+            None  # why there was no answer, the last time
+        )
+        self.version = 0  # of the snapshot at which that was
 
 
 class Cache(Generic[P, T]):
@@ -40,6 +48,8 @@ class Cache(Generic[P, T]):
         How many answers are kept; the oldest is forgotten first.
     still
         Tells whether an answer is right at a snapshot however old it is.
+    budget
+        What all answers together may take; without, each may take a tenth of a core.
     """
 
     def __init__(
@@ -48,7 +58,9 @@ class Cache(Generic[P, T]):
         fresh: float = FRESH,
         most: int = MOST,
         still: Callable[[T, Snapshot], bool] = lambda value, snapshot: False,
+        budget: Budget | None = None,
     ) -> None:
+        self._budget = budget
         self._make, self._fresh, self._most, self._still = make, fresh, most, still
         self._held: dict[Key, _Held[T]] = {}
         self._locks: dict[int, asyncio.Lock] = {}
@@ -64,9 +76,16 @@ class Cache(Generic[P, T]):
             held = self._room_for(key)
         if held.value and self._is_good(held, held.value[0], snapshot):
             return held.value[0]
+        if held.failure and (held.version == snapshot.version or time.monotonic() < held.until):
+            raise held.failure
         if held.task is None:
+            wait = self._budget.wait() if self._budget else 0.0
+            if wait and held.value:
+                return held.value[0]
+            if wait:
+                raise Overloaded(f"other questions took so long: try again in {wait:.0f} s")
             make = partial(self._make, snapshot, *asked, **named)
-            held.task = asyncio.create_task(self._made(key, held, make))
+            held.task = asyncio.create_task(self._made(key, held, make, snapshot.version))
             held.task.add_done_callback(_seen)
         # One who leaves must not take it from the others.
         return await asyncio.shield(held.task)
@@ -99,21 +118,37 @@ class Cache(Generic[P, T]):
         held = self._held[key] = _Held()
         return held
 
-    async def _made(self, key: Key, held: _Held[T], make: Callable[[], Awaitable[T]]) -> T:
+    async def _made(
+        self, key: Key, held: _Held[T], make: Callable[[], Awaitable[T]], version: int
+    ) -> T:
+        held.failure = None
         try:
-            async with self._locks.setdefault(key[0], asyncio.Lock()):
+            async with self._locks.setdefault(0 if self._budget else key[0], asyncio.Lock()):
                 begun = time.monotonic()
-                value = await make()
-                took = time.monotonic() - begun
+                try:
+                    value = await make()
+                finally:
+                    took = time.monotonic() - begun
+                    held.until = begun + took + max(self._fresh, REST * took)
+                    if self._budget:
+                        self._budget.use(took)
+        except KNOWN:  # these may be others at once
+            self._forget(key, held)
+            raise
+        except (ValueError, MemoryError) as failure:
+            held.failure, held.version, held.until = failure, version, begun + took + REST * took
+            raise
         except BaseException:
-            if not held.value:  # a question that has no answer takes no room
-                self._held.pop(key, None)
+            self._forget(key, held)
             raise
         finally:
             held.task = None
-        held.until = begun + took + max(self._fresh, REST * took)
         held.value = (value,)
         return value
+
+    def _forget(self, key: Key, held: _Held[T]) -> None:
+        if not held.value:  # a question that has no answer takes no room
+            self._held.pop(key, None)
 
 
 def _seen(task: asyncio.Task[Any]) -> None:

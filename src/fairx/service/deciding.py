@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from fairx.errors import FairxError
+from fairx.store.arms import Arm, arms_at, candidates_of
+from fairx.store.compact import is_digest
 from fairx.store.deciding import Candidates, Decider
 from fairx.store.decisions import Decision, Recorded, check_same, fetched
+from fairx.store.earlier import Earlier
 from fairx.store.errors import Conflict
-from fairx.store.snapshots import Arm, ServedExperiment, Snapshot, arms_at, candidates_of
+from fairx.store.snapshots import ServedExperiment, Snapshot
 from fairx.store.writer import DECISIONS
 
 from .answers import Decided
@@ -34,10 +37,10 @@ async def recorded(
         stored = await runtime.read(lambda database: fetched(database, ids))
         if len(stored) < len(ids):
             raise
-        found = {row[0]: row for row in stored}
-        for row in stored:
-            check_same(Decision(*row[:-1]), row[-1], digest)
-        return [Recorded(Decision(*found[each][:-1]), True) for each in ids]
+        found = {made.id: made for made, _ in stored}
+        for made, erased in stored:
+            check_same(made, erased, digest)
+        return [Recorded(found[each], True) for each in ids]
     first = await runtime.write(DECISIONS, jobs[0])  # where the key is refused, nothing is written
     return [first, *await asyncio.gather(*(runtime.write(DECISIONS, job) for job in jobs[1:]))]
 
@@ -55,7 +58,7 @@ def _made(
     made = Decision(
         decision, experiment.id, now, decider.snapshot.version, int(candidates.arms[position]),
         position, candidates.named, probabilities.tobytes(), candidates.contexts.tobytes() or None,
-        asked.unit, digest,
+        asked.unit, digest, propensity=None if decider.is_told else float(probabilities[position]),
     )  # fmt: skip
     return made, now + experiment.settings.reward_window_s
 
@@ -64,15 +67,25 @@ async def answer(runtime: Runtime, decider: Decider, asked: Decide, found: Recor
     """Return what the client reads."""
     made = found.decision
     arms = await arms_of(runtime, decider.snapshot, made.snapshot)
-    probabilities = np.frombuffer(made.probabilities)
-    propensity = float(probabilities[made.position])
+    propensity = made.propensity
+    if propensity is None:
+        propensity = float(np.frombuffer(made.probabilities)[made.position])
     answer = Decided(made.id, arms[made.arm].name, propensity, made.snapshot)
     if asked.probabilities:
-        answer.probabilities = dict(zip(names_of(arms, made), probabilities.tolist(), strict=True))
+        chances = await chances_of(runtime, decider.snapshot.experiment, made)
+        answer.probabilities = dict(zip(names_of(arms, made), chances, strict=True))
     left_out = left_out_of(arms, made, asked)
     if left_out:
         answer.left_out = left_out
     return answer
+
+
+async def chances_of(runtime: Runtime, experiment: ServedExperiment, made: Decision) -> list[float]:
+    """Return the probabilities of a decision, or the exposures of a slate."""
+    if not is_digest(made.probabilities):
+        return cast(list[float], np.frombuffer(made.probabilities).tolist())
+    found = await runtime.read(lambda database: Earlier(database, experiment).chances(made))
+    return cast(list[float], found.tolist())
 
 
 async def arms_of(runtime: Runtime, snapshot: Snapshot, version: int) -> tuple[Arm, ...]:

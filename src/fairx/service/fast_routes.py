@@ -15,10 +15,12 @@ from fairx.store.rewards import note_shown
 from fairx.store.writer import REWARDS
 
 from . import slates
-from .answers import ENCODER, DecidedSeveral, Result, Results
+from .answers import ENCODER, Decided, DecidedSeveral, Result, Results
 from .deciding import answer, recorded
+from .remembering import Answer
 from .requests import Decide, Rewards, Shown
 from .runtime import Runtime
+from .slate_answers import DecidedSlate
 
 READ_DECIDE = msgspec.json.Decoder(Decide)
 READ_REWARDS = msgspec.json.Decoder(Rewards)
@@ -26,9 +28,23 @@ READ_SHOWN = msgspec.json.Decoder(Shown)
 
 
 async def decide(runtime: Runtime, name: str, body: bytes) -> bytes:
-    """Decide, write it down, and answer."""
-    asked = READ_DECIDE.decode(body)
+    """Decide, write it down, and answer; or answer as a moment ago."""
     decider = runtime.decider(name)
+    experiment = decider.snapshot.experiment.id
+    found = runtime.answers.of(experiment, body)
+    if found is not None:
+        runtime.metrics.decided(name, True, found.decisions)
+        return found.body
+    answer, count = await _decided(runtime, name, decider, READ_DECIDE.decode(body))
+    found = Answer(ENCODER.encode(answer), count)
+    runtime.answers.keep(experiment, body, found)
+    return found.body
+
+
+async def _decided(
+    runtime: Runtime, name: str, decider: Decider, asked: Decide
+) -> tuple[Decided | DecidedSeveral | DecidedSlate, int]:
+    """Return the answer, and how many decisions it has."""
     count = 1 if asked.count is None else asked.count
     runtime.limits.check("events", count, "count")
     runtime.limits.check("candidates", len(asked.candidates or ()))
@@ -38,16 +54,14 @@ async def decide(runtime: Runtime, name: str, body: bytes) -> bytes:
     if not decider.is_ready:
         await runtime.compiled(decider)
     if asked.places is not None:
-        return ENCODER.encode(await slates.decide(runtime, decider, asked))
+        return await slates.decide(runtime, decider, asked), 1
     number = decider.snapshot.experiment.id
     ids = [minted(runtime.secret, number, asked.key, index) for index in range(count)]
     answers = []
     for one in await recorded(runtime, decider, asked, ids):
         runtime.metrics.decided(name, one.repeated)
         answers.append(await answer(runtime, decider, asked, one))
-    if asked.count is not None:
-        return ENCODER.encode(DecidedSeveral(answers))
-    return ENCODER.encode(answers[0])
+    return (answers[0] if asked.count is None else DecidedSeveral(answers)), count
 
 
 def _check_numbers(runtime: Runtime, decider: Decider, asked: Decide, count: int) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
 from fairx import rules
 from fairx.rules import InvalidValue
+from fairx.store import scratch
+from fairx.store.arms import REMOVED
 from fairx.store.errors import NotFound
-from fairx.store.experiments import Changes, change_arms, create, erase, set_status
+from fairx.store.experiments import Changes, change_arms, create, erase_named, set_status
 from fairx.store.identity import is_ours
 from fairx.store.logbook import export
 from fairx.store.settings import Settings, checked
-from fairx.store.snapshots import REMOVED
 from fairx.store.tokens import revoke_tokens_of
 
 from . import answers, requests, views
@@ -118,7 +117,7 @@ async def audit(call: Call) -> Any:
 async def export_log(call: Call) -> Any:
     """Return the decision log as Parquet."""
     experiment = call.runtime.decider(call.name).snapshot.experiment
-    folder = Path(tempfile.mkdtemp(prefix="fairx-export-"))
+    folder = scratch.folder("export-")
     path = folder / "log.parquet"
     try:
         await call.runtime.read(lambda database: export(database, experiment, path))
@@ -129,12 +128,10 @@ async def export_log(call: Call) -> Any:
 
 
 async def erase_unit(call: Call) -> Any:
-    """Forget a unit: its name and contexts go, the decisions stay."""
-    experiment = call.runtime.decider(call.name).snapshot.experiment
+    """Forget a unit, in deleted experiments of this name too: its name and contexts go."""
+    now = call.runtime.clock()
     count = await call.runtime.change(
-        lambda database: erase(
-            database, experiment, call.body.unit, call.runtime.clock(), call.grant.name
-        )
+        lambda database: erase_named(database, call.name, call.body.unit, now, call.grant.name)
     )
     return answers.Erased(count)
 

@@ -35,12 +35,17 @@ class Holding:
                 decider = self.deciders[snapshot.experiment.name] = Decider(snapshot, ready=False)
                 self._made(decider, slates=False)
 
-    async def take_all(self, found: Sequence[Snapshot], only: Collection[int] | None) -> None:
-        """Decide by what the store has; `only`: the experiments that were looked for, or all."""
+    def versions(self) -> dict[int, tuple[int, str]]:
+        """Return the version of each experiment by which is decided, and its status."""
+        found = [decider.snapshot for decider in self.deciders.values()]
+        return {each.experiment.id: (each.version, each.experiment.status) for each in found}
+
+    async def take_all(self, found: Sequence[Snapshot], only: Collection[int]) -> None:
+        """Decide by what the store has; `only`: the experiments that were looked for."""
         there = {snapshot.experiment.id for snapshot in found}
         for name, decider in list(self.deciders.items()):
             number = decider.snapshot.experiment.id
-            if number not in there and (only is None or number in only):
+            if number not in there and number in only:
                 del self.deciders[name]
         for snapshot in found:
             held = self.deciders.get(snapshot.experiment.name)

@@ -24,7 +24,7 @@ class Limits(NamedTuple):
     letters: int = 200  # of a key, a unit, an arm's name
     rate: float = 20_000.0  # requests a second and token
     numbers: int = 1_000_000  # in one request: decisions, times candidates, times dimension
-    at_once: int = 256  # requests that are being answered
+    at_once: int = 1_000  # requests that are being answered
 
     def check(self, name: str, found: int, field: str | None = None) -> None:
         """Refuse more than the limit of that name, in a field of the request."""

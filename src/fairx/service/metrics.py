@@ -44,9 +44,9 @@ class Metrics:
         )
         self._kept: dict[tuple[str, ...], Counter] = {}
 
-    def decided(self, experiment: str, repeated: bool) -> None:
-        """Count a decision."""
-        self._of(self._repeated if repeated else self._decisions, experiment).inc()
+    def decided(self, experiment: str, repeated: bool, count: int = 1) -> None:
+        """Count decisions."""
+        self._of(self._repeated if repeated else self._decisions, experiment).inc(count)
 
     def rewarded(self, experiment: str, statuses: list[str]) -> None:
         """Count rewards."""

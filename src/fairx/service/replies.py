@@ -15,6 +15,7 @@ from .answers import ENCODER
 from .calls import Bytes
 from .failures import Refused, Reply, reply_to
 
+JSON = (b"content-type", b"application/json")
 ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 PART = 1 << 18  # bytes of a file sent at once
 

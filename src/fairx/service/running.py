@@ -8,6 +8,7 @@ import logging
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,10 +66,12 @@ def run(options: Options, app: Any = None) -> None:
     logging.getLogger("httpx").setLevel(logging.WARNING)  # the visitors of the demonstration
     # The writer waits for no longer than this when the event loop is busy.
     sys.setswitchinterval(0.0005)
+    app = app or application(options)
     config = uvicorn.Config(
-        app or application(options), host=options.host, port=options.port, access_log=False,
+        app, host=options.host, port=options.port, access_log=False,
         log_config=None, timeout_graceful_shutdown=10, server_header=False, lifespan="on",
-        http=Bounded, ws="none",  # type: ignore[arg-type] # of which it asks no more than this
+        proxy_headers=False,  # nothing here asks where a request came from
+        http=partial(Bounded, app.runtime.load), ws="none",  # type: ignore[arg-type] # of which it asks no more than this
     )  # fmt: skip
     server = uvicorn.Server(config)
     # Both come again after a graceful stop.

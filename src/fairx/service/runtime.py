@@ -15,16 +15,25 @@ from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.errors import NotFound, Unavailable
 from fairx.store.folding import AT_ONCE, fold
+from fairx.store.scratch import remove_leftovers
 from fairx.store.seals import keyed
-from fairx.store.snapshots import ServedExperiment, Snapshot, newest_named, newest_of_all
+from fairx.store.snapshots import (
+    ServedExperiment,
+    Snapshot,
+    newest_named,
+    newest_of_all,
+    versions,
+)
 from fairx.store.writer import OTHER
 
 from .access import Access, id_of
 from .clock import SteadyClock
 from .holding import Holding
 from .limits import Bucket, Limits
+from .load import Load
 from .metrics import Metrics
 from .readers import Readers
+from .remembering import Answers
 from .writing import Writing
 
 T = TypeVar("T")
@@ -59,7 +68,7 @@ class Runtime:
     ) -> None:
         self.store, self.secret, self.access, self.limits = store, secret, access, limits
         self.refresh, self.clock = refresh, clock or SteadyClock()
-        self.metrics = Metrics()
+        self.metrics, self.load, self.answers = Metrics(), Load(limits.at_once), Answers()
         self._held = Holding()
         self.deciders = self._held.deciders
         self._lookups = Bucket(LOOKUPS)
@@ -70,8 +79,9 @@ class Runtime:
     async def start(self) -> None:
         """Open the store, load the newest snapshots, and begin to fold."""
         loop = asyncio.get_running_loop()
+        await run_in_threadpool(remove_leftovers)
         await run_in_threadpool(self._check)
-        self._writing = await run_in_threadpool(Writing, self._connect, loop)
+        self._writing = await run_in_threadpool(Writing, self._connect, loop, self.load.written)
         await self.reload()
         self._tasks = [
             asyncio.create_task(each) for each in (self._fold_forever(), self._writing.hurry())
@@ -142,11 +152,15 @@ class Runtime:
         await self._held.ready(decider, slates=slates)
 
     async def reload(self, only: Collection[int] | None = None) -> None:
-        """Load the newest snapshots from the store, and tokens; `only` these, 0 for tokens."""
+        """Load snapshots from the store that are newer, and tokens; `only` these, 0 for tokens."""
         async with self._held.lock:
+            if only is None:
+                there = await self.change(versions)
+                held = self._held.versions()
+                only = {0, *(n for n in there | held if there.get(n) != held.get(n))}
             found = await self.change(lambda database: newest_of_all(database, only))
             await self._held.take_all(found, only)
-            if only is None or 0 in only:
+            if 0 in only:
                 await self.change(self.access.load)
 
     async def find(self, name: str) -> None:
@@ -203,4 +217,5 @@ class Runtime:
                     await self.reload(news)
             except Exception as error:  # noqa: BLE001 - the next round may fare better
                 more = False
+                self.answers.clear()
                 LOGGER.warning("fold failed", extra={"error": str(error)})

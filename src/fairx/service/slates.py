@@ -6,8 +6,6 @@ import functools
 import hashlib
 from typing import Any
 
-import numpy as np
-
 from fairx.errors import FairxError
 from fairx.rules import InvalidValue
 from fairx.slates.places import place_weights
@@ -17,7 +15,7 @@ from fairx.store.slates import AskedSlate, RecordedSlate, slate_rows, stored_sla
 from fairx.store.writer import SLATES
 from fairx.types import Vector
 
-from .deciding import arms_of, array, check_running, digest_of, left_out_of, names_of
+from .deciding import arms_of, array, chances_of, check_running, digest_of, left_out_of, names_of
 from .requests import Decide
 from .runtime import Runtime
 from .slate_answers import DecidedSlate, Placed
@@ -83,7 +81,7 @@ async def _answer(
     slate = [Placed(arms[row.arm].name, row.place, row.propensity) for row in found.rows]  # type: ignore[arg-type]
     answer = DecidedSlate(first.id, slate, first.snapshot)
     if asked.probabilities:
-        exposures = np.frombuffer(first.probabilities).tolist()
+        exposures = await chances_of(runtime, decider.snapshot.experiment, first)
         answer.exposures = dict(zip(names_of(arms, first), exposures, strict=True))
     left_out = left_out_of(arms, first, asked)
     if left_out:

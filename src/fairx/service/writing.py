@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -19,8 +20,13 @@ LOOK_EVERY = 0.25  # seconds
 class Writing:
     """The writer's thread and the event loop's futures. Made in a thread, used in the event loop."""
 
-    def __init__(self, connect: Callable[[], Database], loop: asyncio.AbstractEventLoop) -> None:
-        self._loop, self._pending = loop, Pending()
+    def __init__(
+        self,
+        connect: Callable[[], Database],
+        loop: asyncio.AbstractEventLoop,
+        written: threading.Event,
+    ) -> None:
+        self._loop, self._pending, self._written = loop, Pending(), written
         self.writer = Writer(connect, self._tell, _is_awaited)
         self._probe: asyncio.Future[Any] | None = None
 
@@ -28,6 +34,7 @@ class Writing:
         """Return what becomes of a write, which is durable by then."""
         future = self._loop.create_future()
         self._pending.add(future)
+        self._written.clear()
         self.writer.submit(kind, asked, future)
         return future
 
@@ -52,6 +59,7 @@ class Writing:
     def _tell(self, outcomes: list[tuple[Any, Any]]) -> None:
         """Hand outcomes to the event loop; called by the writer."""
         self._loop.call_soon_threadsafe(settle, outcomes)
+        self._written.set()
 
 
 def _is_awaited(future: asyncio.Future[Any]) -> bool:

@@ -28,15 +28,17 @@ def part_near(page: Page, rows: int, places: int) -> int:
     groups = 0
     for level in range(len(NEAR)):
         near = page.weights[0] * NEAR[level]
-        start, slack = 0, 0.0
+        start, reached, slack = 0, 0, 0.0
         while start < rows:
-            stop, after = start + 1, slack + room_at(page, start, places)
+            stop = start + 1
             while stop < rows and page.wants[stop - 1] - page.wants[stop] <= near:
-                after += room_at(page, stop, places)
                 stop += 1
             if page.wants[start] > page.wants[stop - 1]:
+                slack = room_up_to(page, reached, start, places, slack)
+                after = room_up_to(page, start, stop, places, slack)
                 groups = part_group(page, start, stop, rows, places, slack, groups)
-            start, slack = stop, after
+                reached, slack = stop, after
+            start = stop
     return groups
 
 
@@ -44,6 +46,14 @@ def part_near(page: Page, rows: int, places: int) -> int:
 def room_at(page: Page, row: int, places: int) -> float:
     """Return how much more the place of a row gives than the row wants."""
     return (page.weights[row] if row < places else 0.0) - page.wants[row]  # type: ignore[no-any-return]
+
+
+@kernel
+def room_up_to(page: Page, start: int, stop: int, places: int, room: float) -> float:
+    """Return the room of all rows before `stop`, given that before `start`."""
+    for row in range(start, stop):
+        room += room_at(page, row, places)
+    return room
 
 
 @kernel

@@ -88,8 +88,9 @@ def _check_weights(found: Vector) -> None:
     if rises.size:
         rule = f"be not increasing, not {found[rises[0] + 1]} after {found[rises[0]]}"
         raise rules.InvalidValue("weights", f"{rule}: the first place is the one seen most")
-    if not np.isfinite(found.sum()):
-        raise rules.InvalidValue("weights", f"have a finite sum, not {found.sum()}")
+    total = sum(found.tolist())
+    if not np.isfinite(total):
+        raise rules.InvalidValue("weights", f"have a finite sum, not {total}")
     if not found[0] > 0:
         raise rules.InvalidValue("weights", "be positive for the first place, not all 0")
 

@@ -25,7 +25,8 @@ def rank(page: Page, rows: int, places: int, bits: np.uint64) -> None:
     set_out(page, rows, places)
     logs = page.logs[:places]
     for i in range(places):
-        logs[i] = log(page.wants[i]) if page.wants[i] > TINY else -math.inf
+        part = page.wants[i] / page.weights[0]  # weights may be in any unit
+        logs[i] = log(part) if part > TINY else -math.inf
     expose(logs, page, pool(logs, page), page.first_wants[:places])
     drawn = exchange(page, page.first_wants[:places], 0, bits)
     exchange(page, page.wants[:rows], drawn, bits)

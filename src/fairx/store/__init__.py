@@ -1,7 +1,7 @@
 """The durable record of a service: an event log, its fold, and who may do what."""
 
 from .opening import Store, located
-from .remaking import Verified
+from .verified import Verified
 from .verifying import verify
 
 __all__ = ["Store", "Verified", "located", "verify"]

@@ -6,9 +6,11 @@ import numpy as np
 
 from fairx.types import Vector
 
+from .arms import arms_at, candidates_of
 from .audited import audited
+from .compact import KnownPools
 from .database import Database
-from .snapshots import Snapshot, arms_at, candidates_of
+from .snapshots import Snapshot
 
 # The audit is of the first decisions that it counts, as many as there were when it was made.
 ROWS = """
@@ -25,12 +27,12 @@ def candidacies(database: Database, snapshot: Snapshot, decisions: int) -> Vecto
     """Return in how many of the first decisions each arm was a candidate, by the arm's number."""
     experiment = snapshot.experiment
     sql = ROWS.format(audited=audited(experiment.settings))
-    found, by_version = np.zeros(len(snapshot.arms)), {}
+    found, by_version, pools = np.zeros(len(snapshot.arms)), {}, KnownPools(database)
     for candidates, version, count in database.rows(sql, (experiment.id, decisions)):
         if candidates is None:
             by_version[version] = count
         else:
-            found[np.frombuffer(candidates, "<i4")] += count
+            found[np.frombuffer(pools.candidates(candidates) or b"", "<i4")] += count
     if by_version:
         _add_unnamed(found, database, experiment.id, by_version)
     return found

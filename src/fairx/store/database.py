@@ -19,6 +19,7 @@ class Database(Protocol):
     lock: str  # what makes a SELECT lock its rows until the end of the transaction
     claim: str  # the same, but rows that others have locked are left out
     ledger: Ledger | None  # where what is written is sealed
+    known_arms: dict[int, tuple[int, tuple[Any, ...]]]  # of experiments, and since which version
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return what it yields."""

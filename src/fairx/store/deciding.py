@@ -15,13 +15,14 @@ from fairx.errors import FairxError, UnknownArm
 from fairx.exposure import choose, mix
 from fairx.numerics.streams import normals_of_round, uniform
 from fairx.policies.drawing import Drawing, Drawn, Keys
-from fairx.policies.telling import check_one_place
+from fairx.policies.telling import check_one_place, is_told
 from fairx.rules import InvalidValue
 from fairx.types import Indices, Matrix, Vector
 
+from .arms import ACTIVE, REMOVED, about
 from .identity import words
 from .settings import LARGEST
-from .snapshots import ACTIVE, REMOVED, Snapshot, candidates_of
+from .snapshots import Snapshot
 from .statistics import state_of
 
 
@@ -68,8 +69,10 @@ class Decider:
         settings = snapshot.experiment.settings
         self.snapshot, self.floor = snapshot, settings.floor
         self.dimension = settings.dimension
-        self._numbers = {arm.name: number for number, arm in enumerate(snapshot.arms)}
-        self._active = np.array(candidates_of(snapshot.arms, None), np.int64)
+        self.is_told = is_told(
+            settings.policy
+        )  # of probabilities, by the fold: they stay on record
+        self._numbers, self._active = about(snapshot.arms)[1:3]
         self._kernel = cast(Any, settings.policy)
         self._keys = np.zeros(4, np.uint64)
         self._split = self._keys[:2], self._keys[2:]

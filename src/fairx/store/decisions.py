@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .compact import KnownPools, keep_pools, shortened
 from .database import Database, listed
 from .errors import Conflict
 from .sealing import sealed
@@ -28,13 +29,15 @@ class Decision(NamedTuple):
     arm: int  # its number
     position: int  # among the candidates; the column is called slot
     candidates: bytes | None  # their numbers as int32; None for all arms that were active
-    probabilities: bytes  # as float64, of all candidates; of a slate, its exposures
+    probabilities: (
+        bytes  # as float64, of all candidates; of a slate, its exposures; or their digest
+    )
     contexts: bytes | None  # as float64, of all candidates; of a place after the first, the arm's
     unit: str | None
     asked: bytes  # a digest of the request: another one may not use the same key
     place: int | None = None  # from 1; None for a decision that is no slate
     weight: float | None = None
-    propensity: float | None = None  # of the arm at this place
+    propensity: float | None = None  # of the arm, at this place; None if all are on record for ever
 
 
 class Recorded(NamedTuple):
@@ -52,17 +55,21 @@ def write_decisions(
     Where a key was used before, what is on record is returned, or a conflict where the request
     was another.
     """
-    rows = [(*decision, due) for decision, due in asked]
-    new = database.insert_new("decisions", f"{COLUMNS}, due", rows)
+    short = [(shortened(decision), due) for decision, due in asked]
+    new = database.insert_new(
+        "decisions", f"{COLUMNS}, due", [(*decision, due) for decision, due in short]
+    )
     if new:
+        keep_pools(database, (decision for decision, _ in asked if decision.id in new))
         wait(database, list(new))
-        seal(database, [each for each in reversed(asked) if each[0].id in new])
+        seal(database, [each for each in reversed(short) if each[0].id in new])
     if len(new) == len(asked):
         return [Recorded(decision, False) for decision, _ in asked]
-    stored = {row[0]: row for row in fetched(database, [decision.id for decision, _ in asked])}
+    there = fetched(database, [decision.id for decision, _ in asked])
+    stored = {made.id: (made, erased) for made, erased in there}
     found: list[Recorded | Exception] = []
     for decision, _ in asked:
-        found.append(_same(decision, stored[decision.id], repeated=decision.id not in new))
+        found.append(_same(decision, *stored[decision.id], repeated=decision.id not in new))
         new.discard(decision.id)  # of two in one go, the second repeats the first
     return found
 
@@ -83,10 +90,11 @@ def sealed_line(decision: Decision, due: float, erased: float | None) -> tuple[A
     return (*decision[:CONTEXTS], *decision[CONTEXTS + 1 :], due, erased)
 
 
-def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return the rows of decisions, each with the time at which it was erased."""
+def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Decision, float | None]]:
+    """Return decisions with all of their candidates, each with the time at which it was erased."""
     marks, values = listed(ids)
-    return database.rows(STORED.format(marks), values)
+    pools, rows = KnownPools(database), database.rows(STORED.format(marks), values)
+    return [(pools.whole(Decision(*row[:-1])), row[-1]) for row in rows]
 
 
 def wait(database: Database, new: Sequence[str]) -> None:
@@ -96,10 +104,11 @@ def wait(database: Database, new: Sequence[str]) -> None:
     database.rows(f"INSERT INTO waiting SELECT {columns} FROM decisions WHERE id IN ({marks})", ids)
 
 
-def _same(asked: Decision, row: tuple[Any, ...], repeated: bool) -> Recorded | Exception:
-    stored = Decision(*row[:-1])
+def _same(
+    asked: Decision, stored: Decision, erased: float | None, repeated: bool
+) -> Recorded | Exception:
     try:
-        check_same(stored, row[-1], asked.asked)
+        check_same(stored, erased, asked.asked)
     except Conflict as conflict:
         return conflict
     return Recorded(stored, repeated)

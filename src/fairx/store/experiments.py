@@ -7,19 +7,16 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .arms import ACTIVE, PAUSED, REMOVED, Arm, arms_at
 from .database import Database, add
 from .decisions import SEALED
 from .errors import Conflict, NotFound
+from .folding import keep_sums
 from .sealing import ALL, sealed
 from .settings import Settings, check_floor, dumped, written
 from .snapshots import (
-    ACTIVE,
-    PAUSED,
-    REMOVED,
-    Arm,
     ServedExperiment,
     Snapshot,
-    arms_at,
     experiments,
     newest,
     newest_named,
@@ -99,11 +96,19 @@ def set_status(
     note(database, time, actor, status, experiment.name, {})
 
 
+def erase_named(database: Database, name: str, unit: str, time: float, actor: str) -> int:
+    """Forget a unit in all experiments that have, or had, a name: deleted ones keep their log."""
+    found = experiments(database, "name = ?", (name,))
+    if not found:
+        raise NotFound(f"experiment {name!r} does not exist")
+    return sum(erase(database, each, unit, time, actor) for each in found)
+
+
 def erase(
     database: Database, experiment: ServedExperiment, unit: str, time: float, actor: str
 ) -> int:
     """Forget a unit and its contexts. What was learned from them stays, as sums over many."""
-    _locked(database, experiment)
+    _lock(database, experiment)
     where, line = "experiment = ? AND unit = ?", SEALED
     select = f"SELECT {line} FROM decisions WHERE {where}"
     sealed(database, "decisions", experiment.id, database.rows(select, (experiment.id, unit)), -1)
@@ -112,11 +117,9 @@ def erase(
     sealed(database, "decisions", experiment.id, [row[1:] for row in found])
     rows = [row[:1] for row in found]
     count = sum(place in (None, 1) for (place,) in rows)  # a slate is one decision
-    now = newest(database, experiment)
     # The log alone can no longer rebuild these sums: keep them, for `fairx verify`.
-    insert = "INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
     if count and experiment.settings.dimension:
-        database.rows(insert, (experiment.id, now.watermark, now.sums.tobytes()))
+        keep_sums(database, newest(database, experiment))
     note(database, time, actor, "erase", experiment.name, {"decisions": count})
     return count
 
@@ -142,12 +145,16 @@ def _same(database: Database, there: Snapshot, arms: Sequence[str], settings: Se
 
 def _locked(database: Database, experiment: ServedExperiment) -> ServedExperiment:
     """Return an experiment as it is, which nobody else changes until the end of the transaction."""
-    sql = "SELECT version FROM statistics WHERE experiment = ?"
-    database.rows(sql + database.lock, (experiment.id,))
+    _lock(database, experiment)
     for each in experiments(database):
         if each.id == experiment.id:
             return each
     raise NotFound(f"experiment {experiment.name!r} does not exist")
+
+
+def _lock(database: Database, experiment: ServedExperiment) -> None:
+    sql = "SELECT version FROM statistics WHERE experiment = ?"
+    database.rows(sql + database.lock, (experiment.id,))
 
 
 def _changed(arms: tuple[Arm, ...], changes: Changes) -> tuple[Arm, ...]:

@@ -19,6 +19,7 @@ from .snapshots import ServedExperiment, Snapshot, newest, publish
 from .statistics import learn
 from .told import tell_and_learn
 
+CHECKPOINT = 2_000  # decisions
 AT_ONCE = 500  # decisions in one transaction: decisions that are being made wait no longer
 
 
@@ -59,8 +60,21 @@ def fold(
         experiment, before.version + 1, before.watermark + len(due), now, before.arms, sums
     )
     publish(database, snapshot)
+    if before.watermark // every(snapshot) < snapshot.watermark // every(snapshot):
+        keep_sums(database, snapshot)
     crash_points.reach("mid_snapshot")
     return snapshot
+
+
+def every(snapshot: Snapshot) -> int:
+    """Return after how many decisions sums are kept: they take 8 bytes a decision, or fewer."""
+    return max(CHECKPOINT, snapshot.sums.size)
+
+
+def keep_sums(database: Database, snapshot: Snapshot) -> None:
+    """Keep the sums of a snapshot: earlier ones are made again from the last kept before them."""
+    row = (snapshot.experiment.id, snapshot.watermark, snapshot.sums.tobytes())
+    database.rows("INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT DO NOTHING", row)
 
 
 def outcomes(

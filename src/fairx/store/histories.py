@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arms import arms_at, candidates_of
 from .database import Database
 from .decisions import COLUMNS, Decision, fetched
+from .earlier import Earlier
 from .errors import NotFound
-from .snapshots import Snapshot, arms_at, candidates_of
+from .snapshots import Snapshot
 
 OUTCOME = """
 SELECT w.due, m.time, m.reward FROM decisions d LEFT JOIN waiting w ON w.sequence = d.sequence
@@ -65,13 +67,13 @@ class History(NamedTuple):
 
 def history(database: Database, snapshot: Snapshot, decision: str) -> History:
     """Return a decision of an experiment with all that came of it."""
-    stored = [row for row in fetched(database, [decision]) if row[1] == snapshot.experiment.id]
-    if not stored:
+    stored = [made for made, _ in fetched(database, [decision])]
+    if not stored or stored[0].experiment != snapshot.experiment.id:
         raise NotFound(f"decision {decision!r} does not exist in {snapshot.experiment.name!r}")
-    made = Decision(*stored[0][:-1])
+    (made,) = stored
     arms = arms_at(database, made.experiment, made.snapshot)
     names = [arms[number].name for number in candidates_of(arms, made.candidates)]
-    chances = np.frombuffer(made.probabilities).tolist()
+    chances = Earlier(database, snapshot.experiment).chances(made).tolist()
     rows = None if made.contexts is None else np.frombuffer(made.contexts).reshape(len(names), -1)
     propensity = chances[made.position] if made.propensity is None else made.propensity
     places = [] if made.place is None else [made, *_other_places(database, made)]

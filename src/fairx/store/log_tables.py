@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .database import Database
+from .arms import candidates_of
+from .compact import is_digest
+from .decisions import Decision
+from .earlier import Earlier
 from .identity import slate_id
-from .snapshots import ServedExperiment, arms_at, candidates_of
+from .snapshots import ServedExperiment
 
 PLACE = 14  # where it is in a row
 PLAIN = pa.list_(pa.string())
@@ -19,14 +22,14 @@ PLAIN = pa.list_(pa.string())
 class Pools(NamedTuple):
     """The distinct sets of candidates, by their names, and the number of each."""
 
-    database: Database
+    earlier: Earlier
     experiment: ServedExperiment
     known: dict[tuple[bytes | None, int], int]
     numbers: dict[tuple[str, ...], int]
 
     def number(self, candidates: bytes | None, snapshot: int) -> int:
         """Return the number of the pool that a decision was made from."""
-        key = (candidates, 0 if candidates is not None else snapshot)
+        key = (candidates, 0 if candidates is not None else self.earlier.arms.start(snapshot))
         found = self.known.get(key)
         if found is None:
             names = self._names(candidates, snapshot)
@@ -34,8 +37,21 @@ class Pools(NamedTuple):
         return found
 
     def _names(self, candidates: bytes | None, snapshot: int) -> tuple[str, ...]:
-        arms = arms_at(self.database, self.experiment.id, snapshot)
-        return tuple(arms[number].name for number in candidates_of(arms, candidates))
+        arms = self.earlier.arms.at(snapshot)
+        found = candidates_of(arms, self.earlier.pools.candidates(candidates))
+        return tuple(arms[number].name for number in found)
+
+    def longest(self, snapshot: int) -> int:
+        """Return how many candidates a decision by a snapshot has at most."""
+        return len(self.earlier.arms.at(snapshot))
+
+    def chances(self, row: tuple[Any, ...]) -> bytes:
+        """Return the probabilities of a decision, or the exposures of a slate."""
+        if not is_digest(row[7]):
+            return bytes(row[7])
+        about = (row[1], self.experiment.id, *row[2:8], None, None, b"", row[PLACE])
+        made = Decision._make((*about, None, None))
+        return self.earlier.chances(made).tobytes()
 
 
 def table(rows: list[tuple[Any, ...]], pools: Pools, *, places: bool) -> pa.Table:
@@ -53,8 +69,8 @@ def table(rows: list[tuple[Any, ...]], pools: Pools, *, places: bool) -> pa.Tabl
         "time": pa.array(columns[2], pa.float64()),
         "candidates": pa.array(lists, PLAIN).take(pa.array(numbers, pa.int32())),
         "arm": pa.array(names, pa.string()),
-        "propensity": pa.array(_propensities(rows), pa.float64()),
-        "exposures" if places else "probabilities": _lists(columns[7]),
+        "propensity": pa.array(propensities(rows), pa.float64()),
+        "exposures" if places else "probabilities": _lists([pools.chances(row) for row in rows]),
         "reward": pa.array(columns[9], pa.float64()),
         "reward_time": pa.array(columns[11], pa.float64()),
         "policy": pa.array([policy] * len(rows), pa.string()),
@@ -86,10 +102,10 @@ def schema(*, places: bool) -> pa.Schema:
     return pa.schema([(name, kinds.get(name, pa.float64())) for name in order])
 
 
-def _propensities(rows: list[tuple[Any, ...]]) -> list[float]:
-    """Return how likely each arm was: on record for a place, else among the probabilities."""
+def propensities(rows: list[tuple[Any, ...]]) -> list[float]:
+    """Return how likely each arm was: on record, or in a store of before among the probabilities."""
     return [
-        float(np.frombuffer(row[7], np.float64, 1, 8 * row[5])[0]) if row[PLACE] is None
+        float(np.frombuffer(row[7], np.float64, 1, 8 * row[5])[0]) if row[PLACE + 2] is None
         else row[PLACE + 2]
         for row in rows
     ]  # fmt: skip

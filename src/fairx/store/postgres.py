@@ -57,6 +57,7 @@ class PostgreSQL:
         self.connection = psycopg.connect(_completed(address, write), autocommit=True)
         self._deadline = Deadline(self.connection, ANSWERED_IN[write])
         self._cursor = self.connection.cursor()
+        self.known_arms: dict[int, tuple[int, tuple[Any, ...]]] = {}
         try:
             self._prepare(write)
         except BaseException:

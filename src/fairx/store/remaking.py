@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fairx.types import Vector
 
+from .arms import ACTIVE, ArmsThroughTime
+from .compact import KnownPools, is_same
 from .database import Database
 from .deciding import Decider
 from .decisions import COLUMNS, Decision
 from .folding import MATURE, Mature, learn_from, outcomes
 from .identity import is_ours, slate_id
 from .slates_again import grouped_by_slate, slate_again
-from .snapshots import ACTIVE, ServedExperiment, Snapshot, arms_at, newest
+from .snapshots import ServedExperiment, Snapshot, newest
 from .statistics import empty, widened
+from .verified import Verified
 
 CHUNK = 1000
-
-
-class Verified(NamedTuple):
-    """What was checked, and what is wrong."""
-
-    experiments: int = 0
-    snapshots: int = 0
-    decisions: int = 0
-    matured: int = 0
-    erased: int = 0  # decisions that cannot be made again, for contexts were erased
-    problems: tuple[str, ...] = ()
-    sealed: bool = False  # whether lines that are gone would be missed
+KEPT = "SELECT watermark FROM checkpoints WHERE experiment = ?"
 
 
 class Remaking:
@@ -44,7 +36,8 @@ class Remaking:
         progress: Callable[[int], None],
     ) -> None:
         self.database, self.experiment, self.secret = database, experiment, secret
-        self.progress = progress
+        self.progress, self.pools = progress, KnownPools(database)
+        self.arms = ArmsThroughTime(database, experiment.id)
         self.problems: list[str] = []
         self.erased = self.decisions = 0
         self.unknown = False  # whether erased contexts leave the sums unknown, up to a checkpoint
@@ -66,16 +59,19 @@ class Remaking:
         key, settings = self.experiment.id, self.experiment.settings
         sql = "SELECT version, watermark, digest, time FROM snapshots WHERE experiment = ? ORDER BY version"
         watermark, sums, expected = 0, empty(settings, 0), 1
+        kept = {row[0] for row in self.database.rows(KEPT, (key,))}
         for version, upto, digest, time in self.database.rows(sql, (key,)):
             if version != expected:
                 self._say(f"snapshot {expected} is missing")
             expected = version + 1
-            arms = arms_at(self.database, key, version)
+            arms = self.arms.at(version)
             sums = self._folded(widened(settings, sums, len(arms)), watermark, upto)
             watermark = upto
             snapshot = Snapshot(self.experiment, version, upto, time, arms, sums)
             if not self.unknown and snapshot.digest() != digest:
                 self._say(f"snapshot {version} differs from what the log gives")
+            elif not self.unknown and upto in kept and not self._is_kept(snapshot):
+                self._say(f"the sums kept after {upto} decisions differ from what the log gives")
             yield snapshot
 
     def _folded(self, sums: Vector, start: int, stop: int) -> Vector:
@@ -104,6 +100,14 @@ class Remaking:
             return self._checkpoint(sums, stop)
         learn_from(self.database, self.experiment, sums, mature, learned)
         return sums
+
+    def _is_kept(self, snapshot: Snapshot) -> bool:
+        """Tell whether the sums of a checkpoint are those of a snapshot; arms may have come since."""
+        settings, found = (
+            self.experiment.settings,
+            self._checkpoint(snapshot.sums, snapshot.watermark),
+        )
+        return np.array_equal(widened(settings, found, len(snapshot.arms)), snapshot.sums)
 
     def _checkpoint(self, sums: Vector, watermark: int) -> Vector:
         """Go on from sums that were kept when contexts were erased, as soon as there are some."""
@@ -150,16 +154,19 @@ class Remaking:
         if erased and dimension:
             self.erased += len(made)
             return ""
-        candidates = decider.candidates_again(first.candidates, first.contexts)
+        named = self.pools.candidates(first.candidates)
+        candidates = decider.candidates_again(named, first.contexts)
         if any(decider.snapshot.arms[number].status != ACTIVE for number in candidates.arms):
             return "an arm was on offer that was not active"
         if first.place is not None:
             return slate_again(decider, candidates, made)
         drawn, found = decider.decide(first.id, candidates)
-        if found.tobytes() != first.probabilities:
+        if not is_same(found.tobytes(), first.probabilities):
             return "its probabilities differ from what the snapshot gives"
         if drawn != first.position or candidates.arms[first.position] != first.arm:
             return f"its arm is {first.arm}, but the snapshot gives {candidates.arms[drawn]}"
+        if first.propensity not in (None, found[drawn]):
+            return "its propensity differs from what the snapshot gives"
         return ""
 
     def _end(self, last: Snapshot | None) -> None:

@@ -10,6 +10,7 @@ moment, sums included, is not seen by them.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
@@ -90,9 +91,14 @@ class Ledger:
 
 def digest(key: bytes, of: Key, line: Sequence[Any]) -> int:
     """Return the keyed digest of a line of a kind."""
-    text = ENCODER.encode((*of, *line))  # each value says its type and length
-    found = hashlib.blake2b(text, digest_size=32, key=key, person=b"fairx line").digest()
-    return int.from_bytes(found, "little")
+    found = _keyed(key).copy()  # quicker than to begin anew
+    found.update(ENCODER.encode((*of, *line)))  # each value says its type and length
+    return int.from_bytes(found.digest(), "little")
+
+
+@functools.lru_cache(maxsize=4)
+def _keyed(key: bytes) -> Any:
+    return hashlib.blake2b(digest_size=32, key=key, person=b"fairx line")
 
 
 def blinded(
@@ -129,6 +135,7 @@ def entered(database: Database, inside: bool) -> Iterator[None]:
         if not inside and database.ledger is not None:
             database.ledger.flush(database)
     except BaseException:
+        database.known_arms.clear()  # some were read inside, perhaps, and are not to be
         if database.ledger is not None:
             database.ledger.back(mark)
         raise

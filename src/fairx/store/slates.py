@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fairx.policies.drawing import Drawn
 from fairx.types import Vector
 
+from .compact import keep_pools, shortened
 from .database import Database, grouped
 from .deciding import Candidates
 from .decisions import COLUMNS, Decision, fetched, seal, wait
@@ -70,7 +71,7 @@ def write_slates(
 
     The row of the first place decides: other processes that ask for the same key wait for it.
     """
-    firsts = [(*slate.rows[0], slate.due) for slate in asked]
+    firsts = [(*shortened(slate.rows[0]), slate.due) for slate in asked]
     new = database.insert_new("decisions", f"{COLUMNS}, due", firsts)
     found: list[RecordedSlate | Exception] = []
     written: list[AskedSlate] = []
@@ -93,8 +94,8 @@ def stored_slate(
     rows = fetched(database, [place_id(decision, place) for place in range(1, places + 1)])
     if not rows:
         return None
-    found = sorted((Decision(*row[:-1]) for row in rows), key=lambda each: each.place or 0)
-    erased = any(row[-1] is not None for row in rows)
+    found = sorted((made for made, _ in rows), key=lambda each: each.place or 0)
+    erased = any(time is not None for _, time in rows)
     if found[0].place is None or (not erased and found[0].asked != asked):
         raise Conflict(
             "key must be new for another request: it was used with other candidates, contexts or "
@@ -116,8 +117,10 @@ def _repeated(database: Database, slate: AskedSlate) -> RecordedSlate | Exceptio
 
 def _write_others(database: Database, slates: Sequence[AskedSlate]) -> None:
     """Write the places after the first, and have all places wait."""
-    seal(database, [(row, slate.due) for slate in slates for row in slate.rows])
-    rows = [(*row, slate.due) for slate in slates for row in slate.rows[1:]]
+    keep_pools(database, (slate.rows[0] for slate in slates))
+    short = [(shortened(row), slate.due) for slate in slates for row in slate.rows]
+    seal(database, short)
+    rows = [(*row, due) for row, due in short if row.place != 1]
     for marks, values in grouped(rows):
         database.rows(f"INSERT INTO decisions ({COLUMNS}, due) VALUES {marks}", values)
     ids = [row.id for slate in slates for row in slate.rows]

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairx.slates.places import place_weights
 
+from .compact import is_same
 from .deciding import Candidates, Decider
 from .decisions import Decision
 from .identity import place_id, slate_id
@@ -37,7 +38,7 @@ def slate_again(decider: Decider, candidates: Candidates, made: list[Decision]) 
             return f"place {place} is of another request than the first"
     weights = place_weights([row.weight for row in made])
     found = decider.decide_slate(name, candidates, weights)
-    if found.exposures.tobytes() != first.probabilities:
+    if not is_same(found.exposures.tobytes(), first.probabilities):
         return "its exposures differ from what the snapshot gives"
     for row, position, chance in zip(made, found.positions, found.propensities, strict=True):
         given = candidates.arms[position]

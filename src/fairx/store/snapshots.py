@@ -11,12 +11,12 @@ import numpy as np
 
 from fairx.types import Vector
 
+from .arms import Arm, about, arms_at
 from .database import Database
 from .sealing import sealed
 from .settings import Settings, checked
 
 THERE = "status <> 'deleted'"
-ACTIVE, PAUSED, REMOVED = "active", "paused", "removed"
 
 
 class ServedExperiment(NamedTuple):
@@ -28,13 +28,6 @@ class ServedExperiment(NamedTuple):
     created: float
     settings: Settings
     seed: bytes
-
-
-class Arm(NamedTuple):
-    """An arm; its number, the index among all arms, never changes."""
-
-    name: str
-    status: str
 
 
 class Snapshot(NamedTuple):
@@ -49,10 +42,11 @@ class Snapshot(NamedTuple):
 
     def digest(self) -> str:
         """Return a digest of all that decisions follow from."""
-        arms = json.dumps(self.arms).encode()
-        return hashlib.sha256(
-            b"%d\0%b\0%b" % (self.watermark, arms, self.sums.tobytes())
-        ).hexdigest()
+        found = hashlib.sha256(b"%d\0" % self.watermark)
+        found.update(about(self.arms).written)
+        found.update(b"\0")
+        found.update(self.sums.tobytes())
+        return found.hexdigest()
 
 
 def experiments(
@@ -80,35 +74,16 @@ def newest_of_all(database: Database, only: Collection[int] | None = None) -> li
     return [newest(database, each) for each in experiments(database, THERE + these)]
 
 
+def versions(database: Database) -> dict[int, tuple[int, str]]:
+    """Return the newest version of each experiment that is there, and its status."""
+    sql = f"SELECT e.id, n.version, e.status FROM experiments e JOIN statistics n ON n.experiment = e.id WHERE {THERE}"
+    return {number: (version, status) for number, version, status in database.rows(sql)}
+
+
 def newest_named(database: Database, name: str) -> Snapshot | None:
     """Return the newest snapshot of the experiment of a name, if there is one."""
     found = experiments(database, THERE + " AND name = ?", (name,))
     return newest(database, found[0]) if found else None
-
-
-def arms_at(database: Database, experiment: int, version: int) -> tuple[Arm, ...]:
-    """Return the arms as of a version: the last change of each counts."""
-    sql = "SELECT place, name, status FROM arms WHERE experiment = ? AND version <= ? ORDER BY version"
-    last = {
-        number: Arm(name, status)
-        for number, name, status in database.rows(sql, (experiment, version))
-    }
-    return tuple(last[number] for number in range(len(last)))
-
-
-def candidates_of(arms: Sequence[Arm], named: bytes | None) -> list[int]:
-    """Return the numbers of the candidates of a decision: all active arms where none were named.
-
-    Examples
-    --------
-    >>> arms = [Arm("a", ACTIVE), Arm("b", PAUSED), Arm("c", ACTIVE)]
-    >>> candidates_of(arms, None), candidates_of(arms, bytes([2, 0, 0, 0]))
-    ([0, 2], [2])
-    """
-    if named is None:
-        return [number for number, arm in enumerate(arms) if arm.status == ACTIVE]
-    numbers: list[int] = np.frombuffer(named, "<i4").tolist()
-    return numbers
 
 
 def publish(database: Database, snapshot: Snapshot) -> None:

@@ -33,7 +33,7 @@ class SQLite:
         import apsw
 
         check_version(apsw.sqlite_lib_version())
-        self.path = Path(path)
+        self.path, self.known_arms = Path(path), dict[int, tuple[int, tuple[Any, ...]]]()
         self._locked = only_writer(self.path) if write else None
         self.connection: Any = None
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE

@@ -11,6 +11,8 @@ A slate has one row of `decisions` for each of its places, with the place, its w
 propensity there; of a single decision these are NULL. What all places share is in the row of the first:
 `probabilities` has the exposures of all candidates, `contexts` those of all; the others have an empty text
 of bytes and the context of their own arm.
+
+Of long lists `candidates` and `probabilities` have a digest (`compact`); `pools` has the candidates.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from fairx.errors import BrokenFile
 
 from .database import Database
 
-VERSION = "3"
+VERSION = "4"
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -41,6 +43,7 @@ CREATE TABLE IF NOT EXISTS decisions (
 );
 CREATE INDEX IF NOT EXISTS decisions_snapshot ON decisions (experiment, snapshot);
 CREATE INDEX IF NOT EXISTS decisions_unit ON decisions (experiment, unit) WHERE unit IS NOT NULL;
+CREATE TABLE IF NOT EXISTS pools (digest {bytes} PRIMARY KEY, candidates {bytes} NOT NULL);
 CREATE TABLE IF NOT EXISTS waiting (
   sequence {whole} PRIMARY KEY, experiment {whole} NOT NULL, due {real} NOT NULL
 );
@@ -95,6 +98,8 @@ UPGRADES = {
     "2": (
         "UPDATE waiting SET due = (SELECT d.due FROM decisions d WHERE d.sequence = waiting.sequence)",
     ),
+    # The table of pools is there by now; long lists that are on record stay as they are.
+    "3": (),
 }
 STAND_INS = {
     "1": "CREATE TEMP VIEW decisions AS SELECT *, CAST(NULL AS {whole}) AS place, "

@@ -14,9 +14,11 @@ import numpy as np
 from fairx.policies.telling import is_told, teller_of
 from fairx.types import Matrix, Vector
 
+from .arms import Arm, arms_at, candidates_of
+from .compact import KnownPools
 from .database import Database, listed
 from .settings import Settings
-from .snapshots import Arm, ServedExperiment, arms_at, candidates_of
+from .snapshots import ServedExperiment
 
 AT_ONCE = 1000
 
@@ -84,6 +86,7 @@ class _Telling:
         self.policy: Any = experiment.settings.policy
         self.teller, self.asks = teller_of(self.policy), is_told(self.policy)
         self.known: dict[int, tuple[Arm, ...]] = {}
+        self.pools = KnownPools(database)
         self.made: dict[int, Any] = {}
 
     def look_up(self, sequences: list[int]) -> None:
@@ -100,5 +103,6 @@ class _Telling:
             position, snapshot, named, probabilities = self.made[sequence]
             if snapshot not in self.known:
                 self.known[snapshot] = arms_at(self.database, self.experiment.id, snapshot)
-            arms = np.array(candidates_of(self.known[snapshot], named), np.int64)
+            found = candidates_of(self.known[snapshot], self.pools.candidates(named))
+            arms = np.array(found, np.int64)
             self.teller.tell(self.policy, state, arms, position, np.frombuffer(probabilities))

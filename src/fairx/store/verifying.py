@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .database import Database
-from .remaking import Remaking, Verified
+from .remaking import Remaking
 from .seals import broken_seals, is_sealed
 from .snapshots import experiments
+from .verified import Verified
 
 # A service has written to it, of a version that seals.
 LOST_SEALS = """
@@ -22,6 +23,7 @@ def verify(
     progress: Callable[[int], None] = lambda count: None,
 ) -> Verified:
     """Make everything in the log again; with the secret, check the signatures of decisions too."""
+    database.known_arms.clear()  # all is read anew
     sealed = is_sealed(database)
     broken = broken_seals(database, secret) if sealed and secret is not None else []
     if not sealed and database.rows(LOST_SEALS):

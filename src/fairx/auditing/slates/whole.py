@@ -14,7 +14,9 @@ from fairx.auditing.regret import Regret
 from fairx.auditing.result import Arm, Audit, Line, SampleRatio, Sensitivity
 from fairx.auditing.shares import gini
 from fairx.auditing.speaking import BOX
+from fairx.auditing.words import left_out_of
 from fairx.logs import Log
+from fairx.texts import several
 from fairx.types import Vector
 
 from .judging import SlateQuestion, SlatesTold, slates_told
@@ -99,12 +101,12 @@ def _notes(log: Log, told: SlatesTold, question: SlateQuestion, rows: int) -> tu
         (True, SHARES),
         (
             left_out,
-            f"{left_out:,} of {rows:,} rows have a problem, or are of a page with one, and take no part.",
+            left_out_of(left_out, rows, ", or stand on a page with one,"),
         ),
         ("candidates" not in log.columns, NO_CANDIDATES),
         (sums.exposures is None, NO_EXPOSURES),
-        (missing, f"{missing:,} places have no reward. {MISSING}"),
-        (ungrouped, f"{ungrouped:,} arms have no group."),
+        (missing, f"{several(missing, 'place has', 'places have')} no reward. {MISSING}"),
+        (ungrouped, f"{several(ungrouped, 'arm has', 'arms have')} no group."),
     )
     pages = returning_of(log, "decision")
     return (*vary, *pages, *(words for holds, words in said if holds))

@@ -1,0 +1,55 @@
+"""Answers of a moment ago: who asks again, as a client does whose answer was lost, costs next to nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+MOST = 4_096  # answers
+LARGEST = 2_048  # bytes of an answer
+
+
+class Answer(NamedTuple):
+    """An answer as it was sent, and how many decisions are in it."""
+
+    body: bytes
+    decisions: int
+
+
+class Answers:
+    """The last answers, by experiment and digest of the request: it may name a person.
+
+    What is on record does not change, so that an answer stays right; only a database that lost
+    what it had acknowledged would know better, and `clear` is called where one was lost.
+
+    Examples
+    --------
+    >>> answers = Answers(most=1)
+    >>> for key in (b"first", b"second"):
+    ...     answers.keep(1, key, Answer(b"{}", 1))
+    >>> answers.of(1, b"first") is None, answers.of(1, b"second").decisions
+    (True, 1)
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._kept: dict[tuple[int, bytes], Answer] = {}
+
+    def of(self, experiment: int, request: bytes) -> Answer | None:
+        """Return the answer to a request, word for word the same."""
+        return self._kept.get((experiment, _digest(request)))
+
+    def keep(self, experiment: int, request: bytes, answer: Answer) -> None:
+        """Keep an answer, if it is small, and forget the oldest."""
+        if len(answer.body) <= LARGEST:
+            self._kept[experiment, _digest(request)] = answer
+            if len(self._kept) > self._most:
+                del self._kept[next(iter(self._kept))]
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._kept.clear()
+
+
+def _digest(request: bytes) -> bytes:
+    return hashlib.blake2b(request, digest_size=16).digest()

@@ -1,0 +1,187 @@
+"""Too much is asked: what is refused is refused unread, and what is repeated is not done again."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import io
+from pathlib import Path
+from typing import Any
+
+import httptools
+import uvicorn
+from asking import E, Service, serving
+from hypothesis import given
+from hypothesis import strategies as st
+from uvicorn.server import ServerState
+
+from fairx.service.connections import Bounded
+from fairx.service.load import FEW, LONG, Load
+from fairx.service.shedding import is_one_request
+
+PLAIN = b"POST /v1/experiments/shop/decide HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}"
+
+
+class Parsed:
+    """What a real parser makes of data."""
+
+    def __init__(self, data: bytes) -> None:
+        self.complete = 0
+        parser = httptools.HttpRequestParser(self)
+        parser.feed_data(data)
+        self.keeps_alive = parser.should_keep_alive()
+
+    def on_message_complete(self) -> None:
+        self.complete += 1
+
+
+HEADERS = st.sampled_from([
+    b"Content-Length: 2", b"content-length:2", b"CONTENT-LENGTH:  0", b"content-length: 02", b"content-length: +2",
+    b"content-length: 2, 2", b"transfer-encoding: chunked", b"Transfer-Encoding : chunked", b"connection: close", b"host: a",
+    b"Expect: 100-continue", b"x: content-length: 5", b" folded: 1", b"upgrade: h2c", b"content-length : 2", b"connection:close",
+])  # fmt: skip
+
+
+@given(
+    st.sampled_from([b"POST / HTTP/1.1", b"post / http/1.1", b"POST / HTTP/1.0", b"GET / HTTP/1.1"]),
+    st.lists(HEADERS, max_size=4),
+    st.sampled_from([b"", b"{}", b"{}x", b"2\r\n{}\r\n0\r\n\r\n", PLAIN]),
+)  # fmt: skip
+def test_what_is_taken_for_one_request_is_one(
+    line: bytes, headers: list[bytes], body: bytes
+) -> None:
+    data = b"\r\n".join([line, *headers, b"", body])
+    if not is_one_request(data):
+        return
+    try:
+        found = Parsed(data)
+    except httptools.HttpParserError:
+        return  # it would have been refused in other words, and the connection closed
+    assert found.complete == 1
+    assert found.keeps_alive
+
+
+def test_plain_requests_are_taken_for_one() -> None:
+    assert is_one_request(PLAIN)
+    assert is_one_request(PLAIN.replace(b"content-length: 2", b"Content-Length:2"))
+    assert not is_one_request(PLAIN + PLAIN)
+    assert not is_one_request(PLAIN[:-1])
+
+
+class Transport(asyncio.Transport):
+    def __init__(self) -> None:
+        super().__init__()
+        self.wrote = b""
+
+    def write(self, data: Any) -> None:
+        self.wrote += data
+
+    def is_closing(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        pass
+
+
+def _read(data: bytes) -> http.client.HTTPResponse:
+    """Return an answer as a client reads it."""
+
+    class Socket:
+        def makefile(self, *_: object) -> io.BytesIO:
+            return io.BytesIO(data)
+
+    answer = http.client.HTTPResponse(Socket())  # type: ignore[arg-type]
+    answer.begin()
+    return answer
+
+
+def test_a_full_service_refuses_before_it_reads_and_goes_on_afterwards() -> None:
+    asked = []
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        asked.append(scope["path"])
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def play() -> None:
+        config = uvicorn.Config(application, log_config=None)
+        config.load()
+        load, transport = Load(1), Transport()
+        load.written.set()
+        connection = Bounded(load, config=config, server_state=ServerState(), app_state={})
+        connection.connection_made(transport)
+        load.at_work = 1
+        connection.data_received(PLAIN)
+        answer = _read(transport.wrote)
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert b"overloaded" in answer.read()
+        assert (load.shed, asked) == (1, [])
+        load.at_work, transport.wrote = 0, b""
+        connection.data_received(PLAIN)
+        await asyncio.sleep(0.01)
+        assert asked == ["/v1/experiments/shop/decide"]
+        assert _read(transport.wrote).status == 204
+        connection.connection_lost(None)
+
+    asyncio.run(play())
+
+
+def test_of_many_that_come_together_only_so_many_are_let_in() -> None:
+    async def play() -> None:
+        load, loop = Load(2), asyncio.get_running_loop()
+        for _ in range(2):
+            assert not load.is_full
+            load.let_in(loop)
+        then = load.is_full
+        await asyncio.sleep(0.01)  # they would have begun by now
+        assert (then, load.is_full) == (True, False)
+
+    asyncio.run(play())
+
+
+def test_nothing_new_comes_in_while_one_has_waited_long_unless_there_are_few() -> None:
+    now = [0.0]
+    load = Load(1000, lambda: now[0])
+    load.begin(1)
+    found = []
+    for at_work, elapsed in ((FEW, 0.9), (FEW, 1.1), (FEW - 1, 1.1)):
+        load.at_work, now[0] = at_work, elapsed * LONG
+        found.append(load.is_full)
+    load.begin(2)
+    load.end(1)
+    load.at_work = FEW
+    assert [*found, load.is_full] == [False, True, False, False]
+
+
+def test_what_is_asked_again_is_neither_made_nor_written_again(tmp_path: Path) -> None:
+    with serving(tmp_path / "store.db") as service:
+        service.create()
+        asks: list[dict[str, Any]] = [{}, {"count": 3}, {"places": 2}, {"probabilities": True}]
+        first = [service.decide(f"k{i}", **asked) for i, asked in enumerate(asks)]
+        service.post(f"{E}/shop/pause")
+        service.runtime.write = _not_asked  # type: ignore[method-assign, assignment]
+        again = [service.decide(f"k{i}", **asked) for i, asked in enumerate(asks)]
+        assert again == first
+        assert b'fairx_repeated_total{experiment="shop"} 6.0' in service.runtime.metrics.page()
+
+
+def _not_asked(*_: object) -> None:
+    raise AssertionError
+
+
+def test_an_answer_is_of_its_experiment_and_forgotten_when_the_store_was_lost(
+    tmp_path: Path,
+) -> None:
+    with serving(tmp_path / "store.db") as service:
+        service.create()
+        first = service.decide("k")
+        assert service.ask("DELETE", f"{E}/shop").status_code == 204
+        service.create()
+        assert service.decide("k") != first
+        assert _kept(service) > 0
+        service.runtime.answers.clear()
+        assert service.decide("k")["decision"] != first["decision"]
+
+
+def _kept(service: Service) -> int:
+    return len(service.runtime.answers._kept)
