@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairx.simulation import Result
-from fairx.types import Vector
+from fairx.simulation.notions import NOTIONS as MEASURED
+from fairx.types import Matrix, Vector
+
+from .names import choice
 
 MINIMUM = 0.5  # of an equal share: what each arm is to have at least
 
@@ -87,6 +90,32 @@ def unfairness(notion: str, result: Result) -> Vector:
 def is_measured(notions: tuple[str, ...]) -> bool:
     """Tell whether the loop has to measure something for these notions."""
     return any(NOTIONS[notion].measured for notion in notions)
+
+
+def notions_given(found: Any, own: Sequence[str]) -> tuple[str, ...]:
+    """Return the notions of a file, if all that tune its policies, `own`, are among them.
+
+    Examples
+    --------
+    >>> notions_given(["merit"], ["merit", "Nash"])
+    Traceback (most recent call last):
+    ValueError: the notion of a policy, 'Nash', must be one of the notions that are shown
+    """
+    listed = found if isinstance(found, list) else [found]
+    notions = tuple(choice("each of the notions", notion, list(NOTIONS)) for notion in listed)
+    for notion in own:
+        if notion not in (*notions, "merit", "reward"):
+            rule = "must be one of the notions that are shown"
+            raise ValueError(f"the notion of a policy, {notion!r}, {rule}")
+    return notions
+
+
+def measured_by_name(curves: Matrix, marks: int) -> dict[str, Matrix]:
+    """Return what the loop measured at so many marks, by name; nothing for runs without it."""
+    if curves.shape[1] != len(MEASURED) * marks or np.isnan(curves).any():
+        return {}
+    parts = curves.reshape(len(curves), len(MEASURED), marks)
+    return {name: parts[:, i] for i, name in enumerate(MEASURED)}
 
 
 def frontier(unfair: Vector, given_up: Vector) -> list[int]:

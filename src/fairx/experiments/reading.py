@@ -14,9 +14,9 @@ from fairx.merit import Merit
 
 from .entrants import entrants
 from .names import choice, known, table, tables, text
-from .notions import NOTIONS
+from .notions import notions_given
 from .problem import Problem
-from .specification import FIGURES, Entrant, Experiment, built
+from .specification import FIGURES, Experiment, built
 
 SCALES = ("smoke", "quick", "paper")
 SCALED = ("rounds", "tuning_rounds", "runs", "validation_runs")
@@ -155,21 +155,9 @@ def _experiment(content: dict[str, Any], scale: str) -> Experiment:
         scale=scale,
         chapter=str(content.get("chapter", "")),
         text=str(content.get("text", "")),
-        notions=_notions(content.get("notions", []), policies),
+        notions=notions_given(content.get("notions", []), [entrant.notion for entrant in policies]),
         compare=_compared(content, [entrant.label for entrant in policies]),
     )
-
-
-def _notions(found: Any, policies: tuple[Entrant, ...]) -> tuple[str, ...]:
-    """Return the notions of fairness that are shown; what tunes a policy must be among them."""
-    listed = found if isinstance(found, list) else [found]
-    notions = tuple(choice("each of the notions", notion, list(NOTIONS)) for notion in listed)
-    for entrant in policies:
-        if entrant.notion not in (*notions, "merit", "reward"):
-            raise ValueError(
-                f"the notion of {entrant.label}, {entrant.notion!r}, must be one of the notions shown"
-            )
-    return notions
 
 
 def _compared(content: Mapping[str, Any], labels: list[str]) -> str:

@@ -12,12 +12,11 @@ from fairx.merit import Merit, check_conditions
 from fairx.policies.base import inner_form
 from fairx.simulation import Provenance, Result
 from fairx.simulation.bands import standard_deviation
-from fairx.simulation.notions import NOTIONS as MEASURED
 from fairx.types import Vector
 
 from . import problems
 from .execution import Player
-from .notions import unfairness
+from .notions import measured_by_name, unfairness
 from .outcome import Curve, Outcome, Panel, Tried
 from .parts import LoggedPart, Part
 from .progress import Progress
@@ -189,18 +188,10 @@ def _result(found: Sequence[Row]) -> Result:
         best_arm_regret=column("best_arm_regret"),
         reward_earned=column("reward_earned"),
         exposure_curves=None,  # a sweep of thousands of runs fits into memory
-        measures=_measures(column("measured"), marks.size),
+        measures=measured_by_name(column("measured"), marks.size),
         runs=np.array([row["run"] for row in found]),
         provenance=_provenance(found[0]),
     )
-
-
-def _measures(curves: Any, marks: int) -> dict[str, Any]:
-    """Return what was measured of notions of fairness, by name, if anything was."""
-    if curves.shape[1] != len(MEASURED) * marks or np.isnan(curves).any():
-        return {}
-    parts = curves.reshape(len(curves), len(MEASURED), marks)
-    return {name: parts[:, i] for i, name in enumerate(MEASURED)}
 
 
 def _provenance(row: Row) -> Provenance:
