@@ -10,6 +10,7 @@ from cases import contexts
 
 from fairx import Exponential, FairXEG, FairXLinEG, environments, simulate
 from fairx.simulation.measures import measures_of
+from fairx.simulation.notions import NOTIONS
 from fairx.simulation.one_run import OneRun
 from fairx.simulation.runs import Watch
 
@@ -38,3 +39,15 @@ def test_the_same_bytes_compiled_and_interpreted_and_by_two_at_a_time(
         np.testing.assert_array_equal(curves.fairness_regret[2], run.tally.curves[0])
         np.testing.assert_array_equal(curves.reward_earned[2], run.tally.curves[3])
         np.testing.assert_array_equal(curves.exposure[2], run.tally.exposure / 150)
+
+
+def test_notions_are_measured_alike_compiled_and_interpreted() -> None:
+    records = FairXEG(MERIT, 0.05), environments.Cycle(4, 30), MERIT, measures_of(NOTIONS)
+    curves = []
+    for compiled in (True, False):
+        run = OneRun(records, len(NOTIONS), np.array([150]), 5, 2)
+        run.play(
+            run.compile() if compiled else run.loop.interpreted, Watch(150, lambda rounds: None)
+        )
+        curves.append(run.tally.curves)
+    np.testing.assert_array_equal(curves[0], curves[1])

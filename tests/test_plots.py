@@ -159,7 +159,7 @@ def test_the_figure_is_the_one_asked_for() -> None:
     assert "UCB" in legend_words(draw(outcome(10)))
     found = outcome(10)
     with pytest.raises(
-        ValueError, match="figure must be one of regret, exposure, sweep, not 'pie'"
+        ValueError, match="figure must be one of regret, exposure, sweep, frontier, not 'pie'"
     ):
         draw(found._replace(experiment=found.experiment._replace(figure="pie")))
 

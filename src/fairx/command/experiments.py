@@ -21,7 +21,8 @@ Redo figures of the paper, or experiments beyond it: tune every policy on the va
 the test part, and write figures, tables and a table of claims to OUT/index.html. Interrupted work
 goes on with the same command; finished runs are never redone."""
 NAMES = (
-    "fig1 ... figA6 of the paper; exploration, misspecification, slates, tight-intervals beyond it; "
+    "fig1 ... figA6 of the paper; exploration, fair-bandits, misspecification, slates, tight-intervals "
+    "beyond it; "
     "or all"
 )
 CAP = 200

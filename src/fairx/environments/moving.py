@@ -2,72 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import changed, compilable, record
+from fairx.compiled import changed, record
 from fairx.numerics.elementary import sine_and_cosine
 from fairx.numerics.streams import normals_of, word
-from fairx.types import Indices, Keys, Matrix, Vector
+from fairx.types import Keys, Matrix, Vector
 
 from .bernoulli import Bernoulli
-
-
-@compilable
-class Path(Protocol):
-    """How means move."""
-
-    def move(self, step: int, means: Vector) -> None:
-        """Write the means after so many steps, given those before the last one."""
-        ...
-
-
-class MovingWorld(NamedTuple):
-    """The inner form: a step is made every so many rounds, and regret is against the means of the round."""
-
-    path: Path
-    means: Vector  # in the round that was picked last
-    features: Matrix
-    every: int
-    ends: tuple[float, float]
-
-    def mean_range(self) -> tuple[float, float]:
-        """Return the lowest and highest mean there can be."""
-        return self.ends
-
-    def reward_range(self) -> tuple[float, float]:
-        """Return 0 and 1."""
-        return 0.0, 1.0
-
-    def pick(self, uniform: float, t: int) -> int:
-        """Move the means, where it is time, and show the one example there is."""
-        if t % self.every == 0:
-            self.path.move(t // self.every, self.means)
-        return 0
-
-    def key(self, example: int, t: int) -> int:
-        """Return the step."""
-        return t // self.every
-
-    def row(self, example: int) -> int:
-        """Point at no features."""
-        return 0
-
-    def candidates(self, example: int) -> Indices:
-        """Return every arm."""
-        return range(len(self.means))  # type: ignore[return-value]
-
-    def fill_means(self, example: int, out: Vector) -> None:
-        """Write the means of the round."""
-        for arm in range(len(out)):
-            out[arm] = self.means[arm]
-
-    def pay(self, example: int, arm: int, uniform: float, normal: float) -> float:
-        """Pay 1 if the uniform number is below the arm's mean."""
-        return 1.0 if uniform < self.means[arm] else 0.0
+from .moving_world import MovingWorld, moving
 
 
 @record
@@ -102,7 +49,7 @@ class Cycle(NamedTuple):
     def world(self, rng: np.random.Generator | None) -> MovingWorld:
         """Return the inner form of one run."""
         path = Wave(self.period, self.low, self.high, self.every)
-        return _moving(path, np.empty(self.arms), self.every, self.low, self.high)
+        return moving(path, np.empty(self.arms), self.every, self.low, self.high)
 
 
 class Wave(NamedTuple):
@@ -157,7 +104,7 @@ class RandomWalk(NamedTuple):
         words = (rng or np.random.default_rng(0)).integers(2**64, size=2, dtype=np.uint64)
         path = Walk(self.step, self.low, self.high, (words[0], words[1]))
         means = np.array(self.means, np.float64)
-        return _moving(path, means, self.every, self.low, self.high)
+        return moving(path, means, self.every, self.low, self.high)
 
 
 class Walk(NamedTuple):
@@ -208,7 +155,7 @@ class Switching(NamedTuple):
         """Return the inner form of one run."""
         rows: Any = np.asarray(self.means)
         ends = float(rows.min()), float(rows.max())
-        return _moving(Phases(rows), rows[0].copy(), self.every, *ends)
+        return moving(Phases(rows), rows[0].copy(), self.every, *ends)
 
 
 class Phases(NamedTuple):
@@ -220,8 +167,3 @@ class Phases(NamedTuple):
         """Write the next row."""
         for arm in range(len(means)):
             means[arm] = self.rows[step % len(self.rows), arm]
-
-
-def _moving(path: Any, means: Vector, every: int, low: float, high: float) -> MovingWorld:
-    path.move(0, means)
-    return MovingWorld(path, means, np.empty((1, means.size, 0)), every, (low, high))

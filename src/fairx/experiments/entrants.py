@@ -7,7 +7,8 @@ from typing import Any
 
 from fairx import rules
 
-from .names import table, tables
+from .names import choice, table, tables
+from .notions import NOTIONS
 from .specification import Entrant
 
 LARGEST_GRID = 10_000
@@ -51,6 +52,7 @@ def _entrant(content: Mapping[str, Any]) -> Entrant:
         raise ValueError(f"each of the policies needs a kind, but one has {', '.join(fixed)}")
     kind = str(fixed.pop("kind"))
     label = str(fixed.pop("label", kind.partition(":")[2] or kind))
+    notion = choice(f"the notion of {label}", str(fixed.pop("notion", "merit")), list(NOTIONS))
     grid = table(f"the grid of {label}", fixed.pop("grid", {}))
     for name, value in fixed.items():
         if isinstance(value, Mapping) and "kind" not in value:
@@ -60,7 +62,7 @@ def _entrant(content: Mapping[str, Any]) -> Entrant:
         if name in fixed:
             raise ValueError(f"{label} must have {name} in its grid or beside it, not both")
     points = {name: _values("grid", label, name, grid[name]) for name in grid}
-    entrant = Entrant(label, kind, fixed, points)
+    entrant = Entrant(label, kind, fixed, points, notion=notion)
     count = 1
     for values in entrant.grid.values():
         count *= len(values)

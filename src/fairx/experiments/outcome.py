@@ -30,6 +30,7 @@ class Curve(NamedTuple):
     settings: Mapping[str, Any]  # the chosen values of what was searched
     tried: tuple[Tried, ...]  # all of the grid, in its order
     results: tuple[Result, ...]  # one per horizon, the last one the longest
+    notion: str = "merit"  # of fairness: what it was tuned by
 
     @property
     def result(self) -> Result:

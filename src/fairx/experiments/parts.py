@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairx import rules
 from fairx.compiled import entry
 from fairx.environments.base import world_of
 from fairx.exposure import fair_rows
 from fairx.merit import Exponential, Merit
 from fairx.replay import UniformLog, replay
 from fairx.simulation import Provenance, Result
+from fairx.simulation.notions import NOTIONS
 from fairx.simulation.places import Places, check_places
 from fairx.simulation.simulating import play_checked
 from fairx.slates.places import new_page
@@ -60,13 +62,13 @@ class Part(NamedTuple):
         return ends
 
     def result(self, policy: Any, merit: Merit, rounds: int, *, seed: int, runs: list[int],
-               jobs: int, progress: Callable[[int], None]) -> Result:  # fmt: skip
+               jobs: int, progress: Callable[[int], None], notions: bool = False) -> Result:  # fmt: skip
         """Simulate what `check` let pass."""
         origin = Provenance(
             str(policy), "a part of an experiment", str(merit), seed, rounds, __version__
         )
         return play_checked(
-            policy, self.environment, merit, runs, marks(rounds), origin,
+            policy, self.environment, merit, runs, marks(rounds), origin, NOTIONS if notions else {},
             jobs=jobs, progress=progress, places=self.places,
         )  # fmt: skip
 
@@ -112,6 +114,10 @@ class LoggedPart(NamedTuple):
 
     def result(self, policy: Any, merit: Merit, rounds: int, **options: Any) -> Result:
         """Replay: as many rounds as the log has, at most `rounds`."""
+        if options.pop("notions", False):
+            raise rules.InvalidValue(
+                "notions", "be left out for a log: they are measured in simulations"
+            )
         rounds = min(rounds, self.log.horizon())
         options |= {"rounds": rounds, "checkpoints": marks(rounds).tolist()}
         return replay(policy, self.log, merit, **options).result

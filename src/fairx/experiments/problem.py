@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fairx import rules
+from fairx import environments, rules, settings
 from fairx.compiled import changed, record
-from fairx.environments import Bernoulli
+from fairx.environments import Bernoulli, Late
 from fairx.simulation.places import Places, places_given
 
 from .names import choice, text
@@ -40,6 +42,10 @@ class Problem(NamedTuple):
         Of made-up arms that pay 1 or 0, in the place of data: then `data` is their name.
     weights, feedback, examination
         Of pages with several places, as `simulate` takes them.
+    world
+        A record of `fairx.environments` without contexts, as a table with its kind, in the place of data.
+    late
+        How late rewards are: settings of `fairx.environments.Late`, as a table.
     """
 
     data: str = "yeast"
@@ -53,6 +59,8 @@ class Problem(NamedTuple):
     weights: tuple[float, ...] | None = None
     feedback: str = "each"
     examination: tuple[float, ...] | None = None
+    world: Any = None  # kept as text, as is `late`: a problem can be hashed
+    late: Any = None
 
     def checked(self) -> Problem:
         """Refuse what no problem can be made of."""
@@ -61,7 +69,7 @@ class Problem(NamedTuple):
         rules.number("validation", self.validation, low=0, high=1)
         rules.count("dimension", self.dimension)
         rules.number("noise_std", self.noise_std, low=0)
-        found = (self if self.means is None else self._made_up())._placed()
+        found = (self if self.means is None else self._made_up())._placed()._moved()
         if self.bandwidth == "median":
             return found
         bandwidth = rules.positive('bandwidth, if not "median",', self.bandwidth)
@@ -74,6 +82,30 @@ class Problem(NamedTuple):
             raise rules.InvalidValue("means", f"{rule}: write setting = 'mab'")
         name = f"means {', '.join(f'{mean:g}' for mean in means)}"
         return changed(self, means=tuple(means.tolist()), data=name)
+
+    def _moved(self) -> Problem:
+        """Write down a world and how late its rewards are."""
+        world, late = (
+            json.dumps(part, sort_keys=True) if isinstance(part, Mapping) else part
+            for part in (self.world, self.late)
+        )
+        found = changed(self, world=world, late=late)
+        environment = found.environment()
+        if environment is not None and (self.setting, self.means) != ("mab", None):
+            raise rules.InvalidValue(
+                "world", "be of a problem without contexts and means of its own"
+            )
+        name = self.data if environment is None else type(environment).__name__
+        return changed(found, data=name)
+
+    def environment(self) -> Any:
+        """Return the world that is in the place of data, if there is one."""
+        kinds = {name: getattr(environments, name) for name in environments.__all__}
+        return None if self.world is None else settings.build(json.loads(self.world), kinds)
+
+    def arriving(self, environment: Any) -> Any:
+        """Return an environment whose rewards are as late as this problem says."""
+        return environment if self.late is None else Late(environment, **json.loads(self.late))
 
     def _placed(self) -> Problem:
         """Name every weight and chance: rows have them in their keys."""
@@ -97,15 +129,16 @@ class Problem(NamedTuple):
             found |= {"weights": list(self.weights), "examination": list(self.examination or ())}
         absent = {"means"} if self.means is None else set()
         absent |= set(ON_PLACES) if self.weights is None else set()
+        absent |= {name for name in ("world", "late") if getattr(self, name) is None}
         return {name: value for name, value in found.items() if name not in absent}
 
 
 class MadeUp(NamedTuple):
-    """What a problem has in the place of a data set, where its means are given."""
+    """What a problem has in the place of a data set, where its means or its world are given."""
 
-    means: tuple[float, ...]
+    given: Any
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of the means."""
-        return hashlib.sha256(repr(self.means).encode()).hexdigest()
+        """The SHA-256 of what is given."""
+        return hashlib.sha256(repr(self.given).encode()).hexdigest()

@@ -14,7 +14,7 @@ from fairx.environments import Bernoulli, Labelled, Linear
 from fairx.merit import Merit
 from fairx.simulation.places import Places
 from fairx.theory import misspecification_regret
-from fairx.types import Vector
+from fairx.types import Matrix, Vector
 
 from .parts import LoggedPart, Part
 from .problem import MadeUp, Problem
@@ -31,8 +31,8 @@ def dataset(
     problem: Problem, directory: str | None = None
 ) -> datasets.Dataset | yahoo.About | MadeUp:
     """Return the data of a problem, or what is to be said of them."""
-    if problem.means is not None:
-        return MadeUp(problem.means)
+    if problem.means is not None or problem.world is not None:
+        return MadeUp(problem.means or problem.world)
     with _one_at_a_time:
         if problem.data in YAHOO:
             return _about(problem.data, directory)
@@ -44,13 +44,37 @@ def part(
 ) -> Part | LoggedPart:
     """Return the "validation" or the "test" part of a problem; split and features by `seed`."""
     found = dataset(problem, directory)
+    if problem.world is not None:
+        world = problem.arriving(problem.environment())
+        return Part(world, _means_on_the_way(problem), 0, problem.places())
     if problem.means is not None:
-        return _without_contexts(np.array(problem.means), problem.places())
+        return _late(problem, _without_contexts(np.array(problem.means), problem.places()))
     with _one_at_a_time:  # not by two threads at once
         if problem.data in YAHOO:
             _refuse_places(problem)
             return _logged(problem.data, problem.setting, which, found.checksum, directory)
-        return _made(problem, which, seed, found.checksum, directory)
+        return _late(problem, _made(problem, which, seed, found.checksum, directory))
+
+
+def _late(problem: Problem, found: Part) -> Part:
+    return found._replace(environment=problem.arriving(found.environment))
+
+
+@functools.lru_cache(maxsize=8)
+def _means_on_the_way(problem: Problem) -> Matrix:
+    """Return the means of a world that moves at 400 times of the first 100,000 rounds, for what is shown.
+
+    Times are drawn at random, as means may have a period. A random walk is that of a run of its own, with
+    a step for each of these times.
+    """
+    rng = np.random.default_rng(0)
+    world = problem.environment().world(rng)
+    rows = np.empty((400, world.features.shape[1]))
+    times = np.sort(rng.integers(100_000 // world.every + 1, size=len(rows))) * world.every
+    with np.errstate(over="ignore"):
+        for t, row in zip(times.tolist(), rows, strict=True):
+            world.fill_means(world.pick(0.5, t), row)
+    return rows
 
 
 def settles(problem: Problem, seed: int, merit: Merit, directory: str | None = None) -> float:

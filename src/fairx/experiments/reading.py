@@ -14,6 +14,7 @@ from fairx.merit import Merit
 
 from .entrants import entrants
 from .names import choice, known, table, tables, text
+from .notions import notions_given
 from .problem import Problem
 from .specification import FIGURES, Experiment, built
 
@@ -21,7 +22,7 @@ SCALES = ("smoke", "quick", "paper")
 SCALED = ("rounds", "tuning_rounds", "runs", "validation_runs")
 KEYS = (
     "name", "title", "figure", "extends", "problem", "merits", "policies", "more_policies",
-    *SCALED, "seed", "scales", "parts", "chapter", "text", "compare",
+    *SCALED, "seed", "scales", "parts", "chapter", "text", "compare", "notions",
 )  # fmt: skip
 OURS = resources.files("fairx.experiments")
 
@@ -43,7 +44,7 @@ def beyond() -> list[str]:
     Examples
     --------
     >>> beyond()
-    ['exploration', 'misspecification', 'slates', 'tight-intervals']
+    ['exploration', 'fair-bandits', 'misspecification', 'slates', 'tight-intervals']
     """
     return sorted(_names("beyond"))
 
@@ -154,6 +155,7 @@ def _experiment(content: dict[str, Any], scale: str) -> Experiment:
         scale=scale,
         chapter=str(content.get("chapter", "")),
         text=str(content.get("text", "")),
+        notions=notions_given(content.get("notions", []), [entrant.notion for entrant in policies]),
         compare=_compared(content, [entrant.label for entrant in policies]),
     )
 

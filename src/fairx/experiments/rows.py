@@ -20,7 +20,14 @@ from .tasks import Row
 
 NUMBERS = ("rounds", "seed", "run")
 COUNTS = ("checkpoints", "pulls")
-CURVES = ("fairness_regret", "reward_regret", "exposure", "best_arm_regret", "reward_earned")
+CURVES = (
+    "fairness_regret",
+    "reward_regret",
+    "exposure",
+    "best_arm_regret",
+    "reward_earned",
+    "measured",
+)
 TEXTS = ("key", "settings", "data", "part", "policy", "merit", "version", "checksum")
 SCHEMA = pa.schema(
     [(name, pa.string()) for name in TEXTS]
@@ -28,7 +35,8 @@ SCHEMA = pa.schema(
     + [(name, pa.list_(pa.int64())) for name in COUNTS]
     + [(name, pa.list_(pa.float64())) for name in CURVES]
 )
-LATER = {"best_arm_regret", "reward_earned"}  # columns that rows of before 0.2 lack
+# Columns that rows of before 0.2 lack, and of before there were notions.
+LATER = {"best_arm_regret", "reward_earned", "measured"}
 MANY = 200  # loose files, before they are gathered into one
 
 

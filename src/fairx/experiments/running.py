@@ -12,9 +12,11 @@ from fairx.merit import Merit, check_conditions
 from fairx.policies.base import inner_form
 from fairx.simulation import Provenance, Result
 from fairx.simulation.bands import standard_deviation
+from fairx.types import Vector
 
 from . import problems
 from .execution import Player
+from .notions import measured_by_name, unfairness
 from .outcome import Curve, Outcome, Panel, Tried
 from .parts import LoggedPart, Part
 from .progress import Progress
@@ -138,17 +140,23 @@ def _add_missing(name: str, tasks: Sequence[Task], rows: Rows, player: Player) -
 def _chosen(
     experiment: Experiment, entrant: Entrant, merit: Merit, checksum: str, rows: Rows
 ) -> tuple[dict[str, Any], tuple[Tried, ...]]:
-    """Return the point with the lowest final fairness regret, the first on ties."""
+    """Return the point that is fairest by the policy's own notion, the first on ties."""
     points = list(entrant.points())
     if len(points) == 1:
         return points[0], ()
     tried = []
     for point in points:
         tasks = validation_tasks(experiment, entrant, point, merit, checksum)
-        finals = np.array([rows[task.key]["fairness_regret"][-1] for task in tasks])
+        finals = _finals(entrant.notion, [rows[task.key] for task in tasks])
         tried.append(Tried(point, float(finals.mean()), float(standard_deviation(finals))))
     best = min(range(len(points)), key=lambda i: tried[i].mean)
     return points[best], tuple(tried)
+
+
+def _finals(notion: str, found: Sequence[Row]) -> Vector:
+    """Return the final fairness regrets, or how unfair runs were a round by another notion."""
+    result = _result(found)
+    return result.fairness_regret[:, -1] if notion == "merit" else unfairness(notion, result)
 
 
 def _curve(
@@ -161,7 +169,7 @@ def _curve(
         for rounds in experiment.rounds
     ]
     policy = built(entrant.described(point, merit))
-    return Curve(entrant.label, policy, point, tried, tuple(results))
+    return Curve(entrant.label, policy, point, tried, tuple(results), entrant.notion)
 
 
 def _result(found: Sequence[Row]) -> Result:
@@ -180,7 +188,7 @@ def _result(found: Sequence[Row]) -> Result:
         best_arm_regret=column("best_arm_regret"),
         reward_earned=column("reward_earned"),
         exposure_curves=None,  # a sweep of thousands of runs fits into memory
-        measures={},
+        measures=measured_by_name(column("measured"), marks.size),
         runs=np.array([row["run"] for row in found]),
         provenance=_provenance(found[0]),
     )

@@ -13,7 +13,7 @@ from fairx.merit import Custom, Merit
 from .names import imported
 from .problem import Problem
 
-FIGURES = ("regret", "exposure", "sweep")
+FIGURES = ("regret", "exposure", "sweep", "frontier")
 
 
 class Entrant(NamedTuple):
@@ -24,6 +24,7 @@ class Entrant(NamedTuple):
     fixed: Mapping[str, Any]
     grid: Mapping[str, tuple[Any, ...]]
     family: str = ""  # what entrants of one sweep have for a label
+    notion: str = "merit"  # of fairness: what it is tuned by, and shown under first
 
     def points(self) -> Iterator[dict[str, Any]]:
         """Yield the points of the grid, the last setting changing fastest."""
@@ -55,6 +56,7 @@ class Experiment(NamedTuple):
     scale: str
     chapter: str = ""  # the heading that the report shows it under
     text: str = ""  # what the report says of it
+    notions: tuple[str, ...] = ()  # of fairness, a table for each
     compare: str = ""  # the label of the policy that all others are compared with, run by run
 
     def identity(self) -> dict[str, Any]:

@@ -9,10 +9,13 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairx.merit import Merit
 from fairx.version import __version__
 
 from . import problems
+from .notions import is_measured
 from .problem import Problem
 from .sources import own_modules
 from .specification import Entrant, Experiment, built, described
@@ -36,6 +39,7 @@ class Task(NamedTuple):
     run: int
     version: str  # of fairx
     code: str  # digest of the modules of others that the merit and the policy are from
+    notions: str = ""  # "measured" where the loop measures notions of fairness beside regrets
 
     def settings(self) -> str:
         """Return all of it as one text."""
@@ -98,6 +102,7 @@ def _task(
         run=0,
         version=__version__,
         code=code_of(judge + policy),
+        notions="measured" if is_measured(experiment.notions) else "",
     )
 
 
@@ -137,6 +142,7 @@ def play(
     result = part.result(
         policy, merit, task.rounds,
         seed=task.seed, runs=[task.run], jobs=1, progress=progress or (lambda rounds: None),
+        notions=bool(task.notions),
     )  # fmt: skip
     return {
         "key": task.key,
@@ -157,4 +163,5 @@ def play(
         "pulls": result.pulls[0],
         "best_arm_regret": result.best_arm_regret[0],
         "reward_earned": result.reward_earned[0],
+        "measured": np.ravel([curves[0] for curves in result.measures.values()]),
     }

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from fairx.experiments.outcome import Outcome
 from fairx.pictures import new_figure
 
-from . import exposure, regret, sweep
+from . import exposure, frontier, regret, sweep
 from .figure import Layout, legend
 
 
@@ -29,6 +29,7 @@ FIGURES = {
     "regret": Kind(regret.regret_figure, regret.layout, (4.2, 3.1), 2),
     "exposure": Kind(exposure.exposure_figure, exposure.layout, (7.0, 2.8), 4),
     "sweep": Kind(sweep.sweep_figure, sweep.layout, (4.2, 3.1), 2),
+    "frontier": Kind(frontier.frontier_figure, frontier.layout, (4.2, 3.1), 2),
 }
 
 

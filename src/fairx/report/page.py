@@ -20,6 +20,7 @@ from fairx.simulation import bands
 from .claims import LOOKS, NOT_RUN, STATEMENTS, VERDICTS, Claim, claims
 from .comparisons import comparisons, interval
 from .latex import write_latex
+from .notions import ends, notion_tables
 from .tables import Row, rows, setting_words, write_tables
 
 PAPER = {name for statement in STATEMENTS for name in statement.figures}  # what claims are about
@@ -31,6 +32,8 @@ CAPTIONS = {
     "optimal fair exposure.",
     "sweep": "Mean over the runs ± {band}, by the value of a setting; a policy without one is a level line. Starved arms "
     "were shown less than a tenth of their fair share.",
+    "frontier": "Mean over the runs ± {band}, for each notion of fairness: what a policy gives up of reward, against how unfair it "
+    "is. Diamonds were tuned by the notion. Dots join those that no other beats in one without being worse in the other.",
 }
 
 
@@ -77,7 +80,7 @@ def write_report(
         write_claims(found, folder / "claims.json")
     if digests:
         (folder / "rows.json").write_text(json.dumps(dict(digests), indent=1) + "\n", "utf-8")
-    page = template(__package__, finding=finding, interval=interval).render(
+    page = template(__package__, finding=finding, interval=interval, ends=ends).render(
         about=about,
         scales=sorted({outcome.experiment.scale for outcome in outcomes.values()} - {"paper"}),
         sections=sections,
@@ -147,6 +150,7 @@ def _section(name: str, outcome: Outcome, folder: Path, band: str, panels: bool)
         "edges": any(row.at_edge for row in found),
         "searches": _searches(outcome),
         "compared": comparisons(outcome),
+        "notions": notion_tables(outcome),
         "missing": [merit_title(m) for m in experiment.merits if (type(m), m) not in played],
     }
 

@@ -11,6 +11,7 @@ from fairx import rules
 from fairx.compiled import compilable
 from fairx.types import Indices, Vector
 
+from .notions import NOTIONS, Notions
 from .provenance import Provenance
 from .tally import CURVES, Tally
 
@@ -87,6 +88,8 @@ def measures_of(functions: Any) -> Any:
     Traceback (most recent call last):
     InvalidValue: measures['regret'] must be a function of a fairx.Round, not 3
     """
+    if functions is NOTIONS:
+        return Notions()
     if not isinstance(functions, Mapping):
         raise rules.InvalidValue("measures", f"be functions by their names, not {functions!r}")
     found: Any = NoMeasure()
