@@ -137,7 +137,10 @@ def test_each_is_tuned_by_its_own_notion_and_shown_under_it_first(tmp_path: Path
     ("change", "message"),
     [
         (('"meritocratic"\ngrid', '"meritocracy"\ngrid'), "the notion of Chaining must be one of"),
-        (('"Nash", "meritocratic", "reward"]', '"Nash"]'), "must be one of the notions that are shown"),
+        (
+            ('"Nash", "meritocratic", "reward"]', '"Nash"]'),
+            "must be one of the notions that are shown",
+        ),
         (('"Nash",', '"Nsah",'), "each of the notions must be one of"),
         (('kind = "Switching"', 'kind = "Swtching"'), "unknown kind 'Swtching'"),
     ],
