@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 
 from fairx import UCB, Affine, Exponential, FairXEG, FairXUCB, OptimalFair, Uniform, simulate
 from fairx.environments import Bernoulli, Normal
-from fairx.numerics.trees import drawn, first_with, lift, lift_all, new_tree
+from fairx.numerics.trees import Tree, at, drawn, first_with, lift, lift_all, new_tree, put
 from fairx.simulation import catalogue_run
 
 MERIT = Exponential(4.0)
@@ -77,23 +77,32 @@ def test_an_arm_is_drawn_where_the_sums_say(
     them: list[float], uniform: float, share: float
 ) -> None:
     tree, arms = new_tree(len(them), sums=1), len(them)
-    tree[tree.shape[0] // 2 :][:arms, 0] = them
+    for arm, weight in enumerate(them):
+        put(tree, arm, 0, weight)
     lift_all(tree)
-    chances = (1 - share) * np.array(them) / tree[1, 0] + share / arms
-    found = drawn(tree, arms, (1 - share) / tree[1, 0], share / arms, uniform)
+    chances = (1 - share) * np.array(them) / tree.top[0] + share / arms
+    found = drawn(tree, arms, (1 - share) / tree.top[0], share / arms, uniform)
     assert chances[found] > 0
     ends = np.cumsum(chances)
     assert ends[found] - chances[found] - 1e-9 <= uniform <= ends[found] + 1e-9
 
 
-@given(some.lists(some.tuples(some.integers(0, 20), some.floats(-1e3, 1e3)), max_size=30))
-def test_a_tree_is_that_of_its_leaves(steps: list[tuple[int, float]]) -> None:
-    tree = new_tree(21, sums=1)
-    for arm, value in steps:
-        tree[32 + arm] = value
+@pytest.mark.parametrize("arms", [1, 7, 8, 9, 64, 65, 513])
+@given(some.data())
+def test_a_tree_is_that_of_its_leaves(arms: int, data: some.DataObject) -> None:
+    step = some.tuples(some.integers(0, arms - 1), some.floats(-1e3, 1e3))
+    tree, leaves = new_tree(arms, sums=1), np.full((arms, 3), [0.0, np.inf, -np.inf])
+    for arm, value in data.draw(some.lists(step, max_size=30)):
+        leaves[arm] = value
+        for column in range(3):
+            put(tree, arm, column, value)
         lift(tree, arm)
-    again = tree.copy()
+    again = Tree(tree.groups.copy(), tree.top.copy(), tree.lowest)
     lift_all(again)
-    np.testing.assert_array_equal(tree, again)
-    assert first_with(tree, 2) == int(np.argmax(tree[32:, 2]))
-    assert first_with(tree, 1) == int(np.argmin(tree[32:, 1]))
+    for one, other in zip(tree, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert tree.top[0] == pytest.approx(leaves[:, 0].sum(), abs=1e-9)
+    assert tree.top[1:].tolist() == [leaves[:, 1].min(), leaves[:, 2].max()]
+    assert first_with(tree, 1) == int(np.argmin(leaves[:, 1]))
+    assert first_with(tree, 2) == int(np.argmax(leaves[:, 2]))
+    assert [at(tree, arm, 0) for arm in range(arms)] == leaves[:, 0].tolist()

@@ -11,7 +11,7 @@ from .keys import Key
 from .lowering import code_of, is_our_class, is_overridden, lowered
 from .origins import is_our_code
 from .records import changed, record
-from .teaching import compilable, kernel, load, outlined, vector_kernel
+from .teaching import compilable, fetching, kernel, load, outlined, vector_kernel
 
 __all__ = [
     "Entry",
@@ -22,6 +22,7 @@ __all__ = [
     "compilable",
     "direct",
     "entry",
+    "fetching",
     "interpreted",
     "is_our_class",
     "is_our_code",

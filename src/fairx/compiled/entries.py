@@ -24,7 +24,7 @@ from .teaching import load, loop_options
 PACKAGE = Path(__file__).parents[1]
 # A line, or several in brackets, that imports what declares code to be compiled.
 DECLARES = re.compile(
-    rb"^from fairx\.compiled import (\([^)]*|.*)\b(compilable|entry|kernel|outlined|vector_kernel)\b",
+    rb"^from fairx\.compiled import (\([^)]*|.*)\b(compilable|entry|fetching|kernel|outlined|vector_kernel)\b",
     re.MULTILINE,
 )
 

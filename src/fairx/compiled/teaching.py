@@ -83,6 +83,12 @@ def vector_kernel(rows: int) -> Callable[[F], F]:
     return decorate
 
 
+def fetching(function: F) -> F:
+    """Let compiled code ask memory for an item where `function`, which does nothing, is called."""
+    _declare(lambda numba: _teach_fetching(numba, function))
+    return function
+
+
 def compilable(protocol: type[R]) -> type[R]:
     """Let compiled code call the methods of `protocol` on any record that has them."""
     for name, method in vars(protocol).items():
@@ -157,6 +163,16 @@ def _teach_vectors(numba: Any, function: Callable[..., Any], rows: int) -> None:
     @numba.extending.overload(function, jit_options=inner_options())
     def find(matrix, first, x, length):  # type: ignore[no-untyped-def]
         return lambda matrix, first, x, length: products(matrix, first, x, length)
+
+
+def _teach_fetching(numba: Any, function: Callable[..., Any]) -> None:
+    from .fetching import fetch
+
+    fetched = fetch()
+
+    @numba.extending.overload(function, jit_options=inner_options())
+    def find(array, index):  # type: ignore[no-untyped-def]
+        return lambda array, index: fetched(array, index)
 
 
 def _teach_ranges(numba: Any) -> None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fairx import rules
 from fairx.compiled import changed, record
-from fairx.exposure import fair_probabilities, share
+from fairx.exposure import fair_rows, share
 from fairx.merit import Merit, merit_given
 from fairx.types import Indices, Matrix, Vector
 
@@ -81,7 +81,7 @@ class OptimalFair(NamedTuple):
 
     def weigher(self, arms: int, low: float, high: float) -> Any:
         """Return what weighs many arms: their fair probabilities."""
-        return KnownWeights(fair_probabilities(self.merit, self.means))
+        return KnownWeights(fair_rows(self.merit, np.array([self.means]))[0])
 
     def absorb(self, state: Shares, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Learn nothing."""

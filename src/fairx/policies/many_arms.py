@@ -12,8 +12,17 @@ from typing import Any, NamedTuple, Protocol
 
 from fairx.compiled import compilable, kernel
 from fairx.merit import Merit
-from fairx.numerics.trees import first_with, lift, lift_all, new_tree
-from fairx.types import Indices, Matrix, Vector
+from fairx.numerics.trees import (
+    Tree,
+    ask_for,
+    ask_for_leaf,
+    first_with,
+    lift,
+    lift_all,
+    new_tree,
+    put,
+)
+from fairx.types import Indices, Vector
 
 WITHIN = 200.0  # logarithms of merits of which no sum is lost or infinite
 WEIGHT, VALUE, LEAST_HIGH, MOST_LOW = range(4)  # columns of a tree of ends
@@ -21,25 +30,34 @@ WEIGHT, VALUE, LEAST_HIGH, MOST_LOW = range(4)  # columns of a tree of ends
 
 @compilable
 class Weigher(Protocol):
-    """What each arm weighs."""
+    """What each of the arms on offer weighs, by position."""
 
     def equal_share(self) -> float:
         """Return the part of the time in which all arms have the same chance."""
         ...
 
-    def first_pulls(self) -> bool:
-        """Tell whether each arm is pulled once, in order, before anything is weighed."""
+    def unpulled(self, state: Any, arms: Indices, start: int) -> int:
+        """Return the first position from `start` on that is to be played before anything is weighed.
+
+        As many as there are arms means that there is none.
+        """
         ...
 
-    def weigh_arms(self, state: Any, weights: Vector, room: Indices) -> None:
+    def weigh_arms(self, state: Any, arms: Indices, weights: Vector, room: Indices) -> None:
         """Write the weights of all arms; `room` is to work in."""
         ...
 
-    def reweigh(self, state: Any, arm: int, weights: Vector, changed: Indices) -> int:
-        """Follow a reward of `arm`: write new weights, list their arms, and return how many.
+    def reweigh(
+        self, state: Any, arms: Indices, position: int, weights: Vector, changed: Indices
+    ) -> int:
+        """Follow a reward of one arm: write new weights, list their positions, and return how many.
 
         As many as the list has room for means that there may be more.
         """
+        ...
+
+    def ask_for_arm(self, state: Any, arm: int, position: int) -> None:
+        """Ask memory for what a reward of the arm will need."""
         ...
 
 
@@ -52,19 +70,26 @@ class KeptMerits(NamedTuple):
         """Return the policy's."""
         return self.epsilon
 
-    def first_pulls(self) -> bool:
+    def unpulled(self, state: Any, arms: Indices, start: int) -> int:
         """Wait for nothing."""
-        return False
+        return len(arms)
 
-    def weigh_arms(self, state: Any, weights: Vector, room: Indices) -> None:
+    def weigh_arms(self, state: Any, arms: Indices, weights: Vector, room: Indices) -> None:
         """Write the merits of the estimates."""
-        for arm in range(len(weights)):
-            weights[arm] = state.merits[arm]
+        for position in range(len(arms)):
+            weights[position] = state.merits[arms[position]]
 
-    def reweigh(self, state: Any, arm: int, weights: Vector, changed: Indices) -> int:
+    def reweigh(
+        self, state: Any, arms: Indices, position: int, weights: Vector, changed: Indices
+    ) -> int:
         """Write the merit of the new estimate."""
-        weights[arm], changed[0] = state.merits[arm], arm
+        weights[position], changed[0] = state.merits[arms[position]], position
         return 1
+
+    def ask_for_arm(self, state: Any, arm: int, position: int) -> None:
+        """Ask for the estimate."""
+        for part in state:
+            ask_for(part, arm)
 
 
 class KnownWeights(NamedTuple):
@@ -76,18 +101,23 @@ class KnownWeights(NamedTuple):
         """Explore nothing."""
         return 0.0
 
-    def first_pulls(self) -> bool:
+    def unpulled(self, state: Any, arms: Indices, start: int) -> int:
         """Wait for nothing."""
-        return False
+        return len(arms)
 
-    def weigh_arms(self, state: Any, weights: Vector, room: Indices) -> None:
+    def weigh_arms(self, state: Any, arms: Indices, weights: Vector, room: Indices) -> None:
         """Write what is known."""
-        for arm in range(len(weights)):
-            weights[arm] = self.known[arm]
+        for position in range(len(arms)):
+            weights[position] = self.known[arms[position]]
 
-    def reweigh(self, state: Any, arm: int, weights: Vector, changed: Indices) -> int:
+    def reweigh(
+        self, state: Any, arms: Indices, position: int, weights: Vector, changed: Indices
+    ) -> int:
         """Change nothing."""
         return 0
+
+    def ask_for_arm(self, state: Any, arm: int, position: int) -> None:
+        """Need nothing."""
 
     def absorb(self, state: Any, arm: int, context: Vector, reward: float, work: Vector) -> None:
         """Learn nothing: the policy, whose record may be large, is not needed."""
@@ -101,63 +131,74 @@ class OptimisticEnds(NamedTuple):
     """
 
     passes: int
-    ends: Matrix  # a tree of merits, of merits times means, and of thresholds by end
+    ends: Tree  # of merits, of merits times means, and of thresholds by end
 
     def equal_share(self) -> float:
         """Explore by optimism alone."""
         return 0.0
 
-    def first_pulls(self) -> bool:
+    def unpulled(self, state: Any, arms: Indices, start: int) -> int:
         """Wait until all intervals have ends."""
-        return True
+        while start < len(arms) and state.pulls[arms[start]] > 0.0:
+            start += 1
+        return start
 
-    def weigh_arms(self, state: Any, weights: Vector, room: Indices) -> None:
+    def weigh_arms(self, state: Any, arms: Indices, weights: Vector, room: Indices) -> None:
         """Start with all arms at their high ends, as `climb_ends` does."""
-        for arm in range(len(weights)):
-            put_end(self.ends, state, arm, -math.inf, weights)
+        for position in range(len(arms)):
+            put_end(self.ends, state, arms[position], position, -math.inf, weights)
         lift_all(self.ends)
-        settle_ends(self.ends, state, self.passes, weights, room, 0)
+        settle_ends(self.ends, state, arms, self.passes, weights, room, 0)
 
-    def reweigh(self, state: Any, arm: int, weights: Vector, changed: Indices) -> int:
+    def reweigh(
+        self, state: Any, arms: Indices, position: int, weights: Vector, changed: Indices
+    ) -> int:
         """Put the arm at its better end, and then all whose threshold the level crosses."""
-        put_end(self.ends, state, arm, level_of(self.ends), weights)
-        lift(self.ends, arm)
-        changed[0] = arm
-        return settle_ends(self.ends, state, self.passes, weights, changed, 1)
+        put_end(self.ends, state, arms[position], position, level_of(self.ends), weights)
+        lift(self.ends, position)
+        changed[0] = position
+        return settle_ends(self.ends, state, arms, self.passes, weights, changed, 1)
+
+    def ask_for_arm(self, state: Any, arm: int, position: int) -> None:
+        """Ask for the interval, and for the better end."""
+        for part in state:
+            ask_for(part, arm)
+        ask_for_leaf(self.ends, position)
 
 
 @kernel
-def level_of(ends: Matrix) -> float:
+def level_of(ends: Tree) -> float:
     """Return the value that all arms promise together."""
-    return ends[1, VALUE] / ends[1, WEIGHT]  # type: ignore[no-any-return]
+    return ends.top[VALUE] / ends.top[WEIGHT]  # type: ignore[no-any-return]
 
 
 @kernel
-def put_end(ends: Matrix, state: Any, arm: int, level: float, weights: Vector) -> None:
+def put_end(ends: Tree, state: Any, arm: int, position: int, level: float, weights: Vector) -> None:
     """Put an arm at the end that is better at this level."""
-    threshold, leaf = state.thresholds[arm], ends.shape[0] // 2 + arm
+    threshold = state.thresholds[arm]
     up = level <= threshold
-    weights[arm] = state.high_merits[arm] if up else state.low_merits[arm]
-    ends[leaf, WEIGHT] = weights[arm]
-    ends[leaf, VALUE] = state.high_values[arm] if up else state.low_values[arm]
-    ends[leaf, LEAST_HIGH] = threshold if up else math.inf
-    ends[leaf, MOST_LOW] = -math.inf if up else threshold
+    weights[position] = state.high_merits[arm] if up else state.low_merits[arm]
+    put(ends, position, WEIGHT, weights[position])
+    put(ends, position, VALUE, state.high_values[arm] if up else state.low_values[arm])
+    put(ends, position, LEAST_HIGH, threshold if up else math.inf)
+    put(ends, position, MOST_LOW, -math.inf if up else threshold)
 
 
 @kernel
 def settle_ends(
-    ends: Matrix, state: Any, passes: int, weights: Vector, changed: Indices, count: int
-) -> int:
+    ends: Tree, state: Any, arms: Indices, passes: int, weights: Vector, changed: Indices,
+    count: int,
+) -> int:  # fmt: skip
     """Move all arms whose threshold the level crossed, until it stays; list them, and count them."""
     for _ in range(passes):
         level, crossed = level_of(ends), False
-        while ends[1, LEAST_HIGH] < level or ends[1, MOST_LOW] >= level:
-            column = LEAST_HIGH if ends[1, LEAST_HIGH] < level else MOST_LOW
-            arm = first_with(ends, column)
-            put_end(ends, state, arm, level, weights)
-            lift(ends, arm)
+        while ends.top[LEAST_HIGH] < level or ends.top[MOST_LOW] >= level:
+            column = LEAST_HIGH if ends.top[LEAST_HIGH] < level else MOST_LOW
+            position = first_with(ends, column)
+            put_end(ends, state, arms[position], position, level, weights)
+            lift(ends, position)
             crossed = True
-            changed[min(count, len(changed) - 1)] = arm
+            changed[min(count, len(changed) - 1)] = position
             count = min(count + 1, len(changed))
         if not crossed:
             break

@@ -14,7 +14,18 @@ import numpy as np
 
 from fairx.compiled import entry, kernel
 from fairx.numerics.streams import BLOCK, Streams, fill_normals, fill_uniforms
-from fairx.numerics.trees import drawn, first_with, lift, lift_all, new_tree
+from fairx.numerics.trees import (
+    Tree,
+    ask_for,
+    ask_for_leaf,
+    at,
+    drawn,
+    first_with,
+    lift,
+    lift_all,
+    new_tree,
+    put,
+)
 from fairx.types import Indices, Matrix, Vector
 
 from .tally import Tally, lead, pass_mark
@@ -28,7 +39,7 @@ SCALES, ROUNDS = range(2)  # sums over the rounds so far: of scales, and of roun
 class Catalogue(NamedTuple):
     """Many arms: the tree of their weights, and what is added up of each only when it is asked for."""
 
-    tree: Matrix
+    tree: Tree
     weights: Vector
     fair: Vector  # what is fair, less what each arm has in any case
     means: Vector
@@ -52,7 +63,7 @@ def play_catalogue(  # type: ignore[no-untyped-def]
 ) -> None:  # fmt: skip
     """Play the rounds from `start`, a multiple of the block, to `stop`."""
     arms, share = len(fair), weigher.equal_share()
-    begin, each = arms if weigher.first_pulls() else 0, share / arms
+    offered, each = range(arms), share / arms
     ahead, due, uniform = lead(fair, catalogue.means), 0.0, 0.0
     for arm in range(arms):
         due += fair[arm] * catalogue.means[arm]
@@ -64,25 +75,27 @@ def play_catalogue(  # type: ignore[no-untyped-def]
             fill_uniforms(keys.reward, block, tally.uniforms[1])
             fill_uniforms(keys.choice, block, tally.uniforms[2])
             fill_normals(keys.reward_noise, block, 1, tally.noise)
-        if t < begin:
-            arm = t
+        arm = weigher.unpulled(state, offered, t)
+        if arm < arms:
             tally.fairness[0] += 2.0 * (1.0 - fair[arm])
             tally.reward[0] += due - catalogue.means[arm]
             tally.exposure[arm] += 1.0
         else:
-            if t == begin:
-                weigher.weigh_arms(state, catalogue.weights, catalogue.changed)
+            if catalogue.sums[ROUNDS] == 0.0:
+                weigher.weigh_arms(state, offered, catalogue.weights, catalogue.changed)
                 open_catalogue(catalogue, fair, share)
-            scale, root = scale_of(catalogue, share), catalogue.tree[1]
+            scale, root = scale_of(catalogue, share), catalogue.tree.top
             arm = drawn(catalogue.tree, arms, scale, each, tally.uniforms[2, row])
+            weigher.ask_for_arm(state, arm, arm)
+            ask_for_arm(catalogue, tally, arm)
             tally.fairness[0] += 2.0 * (root[FAIR] - scale * root[SHORT])
             tally.reward[0] += due - (scale * root[EARNING] + uniform)
             catalogue.sums[SCALES] += scale
             catalogue.sums[ROUNDS] += 1.0
         reward = world.pay(0, arm, tally.uniforms[1, row], tally.noise[row])
         policy.absorb(state, arm, world.features[0][arm], reward, tally.work)
-        if t >= begin:
-            count = weigher.reweigh(state, arm, catalogue.weights, catalogue.changed)
+        if catalogue.sums[ROUNDS] > 0.0:
+            count = weigher.reweigh(state, offered, arm, catalogue.weights, catalogue.changed)
             follow(catalogue, tally, count, share)
         tally.pulls[arm] += 1
         tally.sums[0] += ahead
@@ -94,9 +107,21 @@ def play_catalogue(  # type: ignore[no-untyped-def]
 
 
 @kernel
+def ask_for_arm(catalogue: Catalogue, tally: Tally, arm: int) -> None:
+    """Ask memory for all that is written of an arm, at once: it comes while rewards are learned."""
+    ask_for_leaf(catalogue.tree, arm)
+    ask_for(catalogue.means, arm)
+    ask_for(catalogue.fair, arm)
+    ask_for(catalogue.weights, arm)
+    ask_for(catalogue.settled, 2 * arm)
+    ask_for(tally.exposure, arm)
+    ask_for(tally.pulls, arm)
+
+
+@kernel
 def scale_of(catalogue: Catalogue, share: float) -> float:
     """Return what turns weights into probabilities."""
-    return (1.0 - share) / catalogue.tree[1, WEIGHT]  # type: ignore[no-any-return]
+    return (1.0 - share) / catalogue.tree.top[WEIGHT]  # type: ignore[no-any-return]
 
 
 @kernel
@@ -114,14 +139,15 @@ def open_catalogue(catalogue: Catalogue, fair: Vector, share: float) -> None:
 @kernel
 def put_arm(catalogue: Catalogue, arm: int, scale: float) -> None:
     """Write the leaf of an arm, which is short or not at this scale."""
-    leaf = catalogue.tree[catalogue.tree.shape[0] // 2 + arm]
-    weight, fair = catalogue.weights[arm], catalogue.fair[arm]
+    tree, weight, fair = catalogue.tree, catalogue.weights[arm], catalogue.fair[arm]
     ratio = fair / weight if weight > 0.0 else math.copysign(math.inf, fair)
     short = ratio > scale
-    leaf[WEIGHT], leaf[EARNING] = weight, weight * catalogue.means[arm]
-    leaf[FAIR], leaf[SHORT] = (fair, weight) if short else (0.0, 0.0)
-    leaf[LEAST_SHORT] = ratio if short else math.inf
-    leaf[MOST_OTHER] = -math.inf if short else ratio
+    put(tree, arm, WEIGHT, weight)
+    put(tree, arm, EARNING, weight * catalogue.means[arm])
+    put(tree, arm, FAIR, fair if short else 0.0)
+    put(tree, arm, SHORT, weight if short else 0.0)
+    put(tree, arm, LEAST_SHORT, ratio if short else math.inf)
+    put(tree, arm, MOST_OTHER, -math.inf if short else ratio)
 
 
 @kernel
@@ -136,8 +162,8 @@ def follow(catalogue: Catalogue, tally: Tally, count: int, share: float) -> None
         put_arm(catalogue, arm, before)
         lift(tree, arm)
     scale = scale_of(catalogue, share)
-    while tree[1, LEAST_SHORT] <= scale or tree[1, MOST_OTHER] > scale:
-        arm = first_with(tree, LEAST_SHORT if tree[1, LEAST_SHORT] <= scale else MOST_OTHER)
+    while tree.top[LEAST_SHORT] <= scale or tree.top[MOST_OTHER] > scale:
+        arm = first_with(tree, LEAST_SHORT if tree.top[LEAST_SHORT] <= scale else MOST_OTHER)
         put_arm(catalogue, arm, scale)
         lift(tree, arm)
 
@@ -145,7 +171,7 @@ def follow(catalogue: Catalogue, tally: Tally, count: int, share: float) -> None
 @kernel
 def add_exposure(catalogue: Catalogue, tally: Tally, arm: int, each: float) -> None:
     """Add up the exposure of an arm since it was last done, when its weight was what the tree has."""
-    weight = catalogue.tree[catalogue.tree.shape[0] // 2 + arm, WEIGHT]
+    weight = at(catalogue.tree, arm, WEIGHT)
     scales, rounds = catalogue.sums[SCALES], catalogue.sums[ROUNDS]
     since = catalogue.settled[arm]
     tally.exposure[arm] += weight * (scales - since[0]) + each * (rounds - since[1])

@@ -9,7 +9,7 @@ import numpy as np
 from fairx.compiled import is_overridden
 from fairx.environments import Bernoulli, Normal
 from fairx.environments.base import DOORS, world_of
-from fairx.exposure import fair_probabilities
+from fairx.exposure import fair_rows
 from fairx.numerics.streams import streams
 from fairx.policies.base import started
 from fairx.types import Indices
@@ -41,7 +41,7 @@ class CatalogueRun:
         self.tally = new_tally(self.marks, arms, 0, kernel.needs(arms, 0)[1])
         catalogue = new_catalogue(arms)
         world.fill_means(0, catalogue.means)
-        fair = fair_probabilities(self.judge, catalogue.means)
+        fair = fair_rows(self.judge, catalogue.means[None])[0]
         weigher = kernel.weigher(arms, *world.reward_range())
         learner = weigher if hasattr(weigher, "absorb") else kernel
         records = learner, state, world, weigher
