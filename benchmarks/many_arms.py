@@ -50,9 +50,9 @@ def main() -> None:
             "Uniform": Uniform(),
         }
         for name, policy in policies.items():
-            catalogue_run.MANY = 2
+            vars(catalogue_run)["MANY"] = 2
             tree = nanoseconds(policy, world, arms + 16, options.rounds)
-            catalogue_run.MANY = 10**9
+            vars(catalogue_run)["MANY"] = 10**9
             shorter = max(1000, options.rounds // arms)
             row = nanoseconds(policy, world, arms + 16, shorter) if arms <= IN_A_ROW else np.nan
             print(f"{name:12} {arms:8} {tree:8.0f} {row:8.0f}", flush=True)

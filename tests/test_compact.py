@@ -168,10 +168,37 @@ def test_what_a_policy_that_forgets_decided_is_told_again(tmp_path: Path) -> Non
         answers = []
         for i in range(6):
             answers.append(service.decide(f"k{i}", probabilities=True))
-            service.reward(answers[-1]["decision"], i % 2)
+            service.reward(answers[-1]["decision"], i / 5)  # no two means are the same
             service.later(6)
         again = [service.get(f"{E}/shop/decisions/{each['decision']}") for each in answers]
         assert [each["probabilities"] for each in again] == [
             each["probabilities"] for each in answers
         ]
         assert len({str(each["probabilities"]) for each in answers}) > 2
+
+
+def test_probabilities_that_decisions_share_are_told_again(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with serving(path) as service:
+        service.create(arms=ARMS, policy=GREEDY, reward_window_s=10, floor=0.0001)
+        made = {}
+        for i in range(40):
+            named: Any = {"candidates": SOME} if i % 3 == 2 else {}
+            asked = named | {"probabilities": i % 2 == 0}
+            made[f"k{i}"] = (named, service.decide(f"k{i}", **asked))
+            service.reward(made[f"k{i}"][1]["decision"], float(i % 4 == 0))
+            if i % 10 == 9:
+                service.later(11)
+        for key, (named, first) in made.items():
+            again = service.decide(key, probabilities=True, **named)
+            chances = again.pop("probabilities")
+            assert again == {name: first[name] for name in again}
+            assert first.get("probabilities", chances) == chances
+            assert first["propensity"] == chances[first["arm"]]
+            assert sum(chances.values()) == pytest.approx(1.0)
+        several = service.decide("several", count=30)["decisions"]
+        assert len({each["propensity"] for each in several}) > 1
+    rows = list(apsw.Connection(str(path)).execute("SELECT probabilities FROM decisions"))
+    assert all(is_digest(row[0]) for row in rows)
+    assert len({row[0] for row in rows}) == 9  # two lists of candidates, four or five snapshots
+    assert verified(path).problems == ()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import floats, means, merits
 
 from fairx import Affine, Exponential, fair_probabilities
-from fairx.exposure import choose, uphill, value
+from fairx.exposure import choose, choose_by_sums, uphill, value
 
 
 @given(merits(), means())
@@ -80,6 +80,7 @@ def test_choose_is_the_first_whose_sum_is_above(parts: list[int], uniform: float
     chances = np.array(parts) / (sum(parts) * (1 + 1e-8))
     above = [i for i in range(len(parts)) if chances[: i + 1].sum() > uniform + 1e-12]
     assert choose(chances, uniform) == (above[0] if above else np.flatnonzero(parts)[-1])
+    assert choose_by_sums(chances, np.cumsum(chances), uniform) == choose(chances, uniform)
 
 
 def test_arms_without_merit_get_nothing_and_all_of_them_get_equal_parts() -> None:

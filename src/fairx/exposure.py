@@ -115,8 +115,34 @@ def choose(probabilities: Vector, uniform: float) -> int:
     for i in range(len(probabilities)):
         reached += probabilities[i]
         position += int(reached <= uniform)
+    return last_with_a_chance(probabilities, position)
+
+
+@kernel
+def choose_by_sums(probabilities: Vector, sums: Vector, uniform: float) -> int:
+    """Return what `choose` does, to the last bit, where the sums of the first ones are known.
+
+    Examples
+    --------
+    >>> chances = np.array([0.5, 0.0, 0.5])
+    >>> [choose_by_sums(chances, np.cumsum(chances), u) for u in (0.0, 0.5, 0.99)]
+    [0, 2, 2]
+    """
+    position, end = 0, len(sums)
+    while position < end:
+        middle = (position + end) // 2
+        if sums[middle] <= uniform:
+            position = middle + 1
+        else:
+            end = middle
+    return last_with_a_chance(probabilities, position)
+
+
+@kernel
+def last_with_a_chance(probabilities: Vector, position: int) -> int:
+    """Return this position, or the last one that has a chance: the sum may fall short of 1 by rounding."""
     while position > 0 and (position == len(probabilities) or probabilities[position] == 0.0):
-        position -= 1  # the sum fell short of 1 by rounding: take the last arm that has a chance
+        position -= 1
     return position
 
 

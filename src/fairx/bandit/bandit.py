@@ -7,7 +7,6 @@ import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, overload
 
-import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
@@ -76,7 +75,9 @@ class Bandit:
         self.features, self.dimension = features, offering.dimension_given(dimension, features)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
-        self._engine = Engine(policy, len(self._arms.names), self.dimension, self.seed, clicks)
+        self._engine = Engine(
+            policy, len(self._arms.names), self.dimension, self.seed, clicks, self.reward_range
+        )
         self._waiting, self._made = Waiting({}, {}), 0
 
     def __repr__(self) -> str:
@@ -148,12 +149,13 @@ class Bandit:
                 made = offering.slate_of(number, drawn, arms, names, rows, page)
                 self._made, self._waiting.slates[number] = number + 1, made.waited
                 return made.slate
-            out = np.empty(len(names))
-            position = self._engine.decide(number, arms, rows, out)
+            position, chance, chances = self._engine.decided(
+                number, arms, rows, self._lock if candidates is None else None
+            )
             self._made = number + 1
             context, seen = offering.contexts_of(rows, position)
             self._waiting.decisions[number] = (arms.item(position), context, 1.0)
-            return Decision(number, names[position], out.item(position), out, names, seen)
+            return Decision(number, names[position], chance, chances, names, seen)
 
     def learn(
         self, decision: Decided | Sequence[Decided],
@@ -208,6 +210,7 @@ class Bandit:
         Functions are not written: a policy or merit that holds one must be given to `load` again.
         """
         with self._lock:
+            self._engine.weigh_anew()  # as whoever loads it will: both decide the same to the last bit
             header = keeping.header_of(self, self._arms)
             keeping.save(path, header, self._engine.parts(), self._waiting)
 

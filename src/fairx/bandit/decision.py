@@ -9,6 +9,8 @@ import numpy as np
 from fairx.texts import short, table
 from fairx.types import Matrix, Vector
 
+from .chances import Chances
+
 
 class Decision(NamedTuple):
     """The arm to play, with all that is needed to learn from it or to audit it."""
@@ -16,9 +18,15 @@ class Decision(NamedTuple):
     id: int
     arm: Any
     probability: float  # of the arm: its exact propensity
-    probabilities: Vector  # of all arms on offer, in the order of `arms`
+    chances: Vector | Chances  # of all arms on offer; of many, to be asked for
     arms: tuple[Any, ...]
     context: Vector  # of the arm
+
+    @property
+    def probabilities(self) -> Vector:
+        """Those of all arms on offer, in the order of `arms`."""
+        chances = self.chances
+        return chances.vector() if isinstance(chances, Chances) else chances
 
     def __repr__(self) -> str:
         among = f"among {len(self.arms)} arms"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +19,9 @@ from fairx.policies.foreign import is_distribution
 from fairx.policies.telling import check_one_place, teller_of
 from fairx.types import Indices, Matrix, Vector
 
+from .chances import Chances
 from .clicking import Clicking
+from .many_arms import MANY, ManyArms, many_arms
 
 
 @entry
@@ -40,12 +43,16 @@ class Engine:
     """
 
     _drawing: Drawing | None  # made for the first slate
+    _many: ManyArms | None  # made for the first decision among many arms, and these
+    _offered: Indices | None
 
     def __init__(
         self, policy: Policy[Any], arms: int, dimension: int, seed: int,
         range_of_clicks: tuple[float, float] | None = None,
+        reward_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:  # fmt: skip
         self.policy, self.arms, self.dimension, self.seed = policy, arms, dimension, seed
+        self._reward_range = reward_range
         keys = streams(seed, 0)
         self._keys = np.array(keys.policy), np.array(keys.choice)
         inner = inner_form(policy)
@@ -82,6 +89,33 @@ class Engine:
             )
         )  # fmt: skip
 
+    def decided(
+        self, number: int, arms: Indices, contexts: Matrix, lock: threading.RLock | None
+    ) -> tuple[int, float, Vector | Chances]:
+        """Return the position drawn in decision `number`, its probability, and those of all arms.
+
+        With a lock, whose owner alone learns, `arms` are all on offer and the same array until they change.
+        """
+        if lock is not None and len(arms) >= MANY:
+            many = self._among_many(arms)
+            found = None if many is None else many.decide(self._keys[1], number, lock)
+            if found is not None:
+                return found
+        out = np.empty(len(arms))
+        position = self.decide(number, arms, contexts, out)
+        return position, out.item(position), out
+
+    def _among_many(self, offered: Indices) -> ManyArms | None:
+        if self._offered is not offered and self._ours and not self.dimension:
+            self._offered = offered
+            few = (self._kernel, self._state, offered, self.arms, self._reward_range)
+            self._many = None if self._clicking is not None else many_arms(*few)
+        return self._many
+
+    def weigh_anew(self) -> None:
+        """Weigh all arms anew, as one that is loaded does."""
+        self._offered = self._many = None
+
     def decide_slate(self, number: int, arms: Indices, contexts: Matrix, weights: Vector) -> Drawn:
         """Return the slate of decision `number`; arrays as for `decide`."""
         check_one_place(self.policy)
@@ -107,6 +141,8 @@ class Engine:
             self._clicking.learn(self._state, arm, context, reward, chance)
         elif not self._ours:
             self._kernel.policy.learn(self.state, arm, context, reward)
+        elif self._many is not None:
+            self._many.learn(arm, context, reward)
         else:
             if self._decide is None:
                 self._compile()
@@ -139,6 +175,7 @@ class Engine:
         self._normals, self._work = np.empty(normals), np.empty(work)
         self._decide: Any = None
         self._drawing = None
+        self.weigh_anew()
 
     def _compile(self) -> None:
         """Compile the two steps for this policy, on a state of its own."""

@@ -8,7 +8,7 @@ the numbers depend on the leaves alone, not on the order in which they changed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ def new_tree(arms: int, sums: int) -> Tree:
 
 
 @fetching
-def ask_for(array: npt.NDArray[np.float64], index: int) -> None:
+def ask_for(array: npt.NDArray[Any], index: int) -> None:
     """Ask memory for the item at `index`, all axes counted as one: it changes nothing but the time."""
 
 

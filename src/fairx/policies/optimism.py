@@ -15,7 +15,7 @@ from fairx.slates.places import Page
 from fairx.types import Indices, Vector
 
 from .capped_optimism import deploy_capped
-from .many_arms import weigher_of_ends
+from .optimistic_ends import weigher_of_ends
 from .peaks import climb_peaks
 
 SMALL, LARGE = 1e-200, 1e200  # sums of merits between them are neither lost nor infinite

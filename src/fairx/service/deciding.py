@@ -57,7 +57,7 @@ def _made(
     now, experiment = runtime.clock(), decider.snapshot.experiment
     made = Decision(
         decision, experiment.id, now, decider.snapshot.version, int(candidates.arms[position]),
-        position, candidates.named, probabilities.tobytes(), candidates.contexts.tobytes() or None,
+        position, candidates.named, decider.stored(candidates.named, probabilities), candidates.contexts.tobytes() or None,
         asked.unit, digest, propensity=None if decider.is_told else float(probabilities[position]),
     )  # fmt: skip
     return made, now + experiment.settings.reward_window_s
@@ -72,7 +72,7 @@ async def answer(runtime: Runtime, decider: Decider, asked: Decide, found: Recor
         propensity = float(np.frombuffer(made.probabilities)[made.position])
     answer = Decided(made.id, arms[made.arm].name, propensity, made.snapshot)
     if asked.probabilities:
-        chances = await chances_of(runtime, decider.snapshot.experiment, made)
+        chances = await chances_of(runtime, decider, made)
         answer.probabilities = dict(zip(names_of(arms, made), chances, strict=True))
     left_out = left_out_of(arms, made, asked)
     if left_out:
@@ -80,10 +80,15 @@ async def answer(runtime: Runtime, decider: Decider, asked: Decide, found: Recor
     return answer
 
 
-async def chances_of(runtime: Runtime, experiment: ServedExperiment, made: Decision) -> list[float]:
+async def chances_of(runtime: Runtime, decider: Decider, made: Decision) -> list[float]:
     """Return the probabilities of a decision, or the exposures of a slate."""
     if not is_digest(made.probabilities):
         return cast(list[float], np.frombuffer(made.probabilities).tolist())
+    if made.place is None and made.snapshot == decider.snapshot.version:
+        solved = decider.solved(made.candidates)
+        if solved is not None:
+            return cast(list[float], solved.probabilities.tolist())
+    experiment = decider.snapshot.experiment
     found = await runtime.read(lambda database: Earlier(database, experiment).chances(made))
     return cast(list[float], found.tolist())
 

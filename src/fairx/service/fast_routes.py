@@ -65,8 +65,13 @@ async def _decided(
 
 
 def numbers_of(decider: Decider, asked: Decide) -> int:
-    """Return how many numbers are computed and kept: decisions, times candidates, times dimension."""
+    """Return how many numbers are computed and kept: decisions, times candidates, times dimension.
+
+    Where probabilities are the same in all decisions, they are computed once.
+    """
     arms = decider.active if asked.candidates is None else len(asked.candidates)
+    if decider.solves_once and asked.places is None and not asked.probabilities:
+        return (asked.count or 1) + arms
     return (asked.count or 1) * arms * max(decider.dimension, 1)
 
 

@@ -12,6 +12,7 @@ from fairx.environments.base import DOORS, world_of
 from fairx.exposure import fair_rows
 from fairx.numerics.streams import streams
 from fairx.policies.base import started
+from fairx.policies.many_arms import MANY, weigher_of
 from fairx.types import Indices
 
 from .careful import loop_of_run
@@ -20,8 +21,6 @@ from .runs import Watch, generator_of
 from .tally import Tally, new_tally
 
 STILL = (Bernoulli, Normal)  # one example, all arms on offer, the same in each run
-WEIGHED = {"propose": "weigher", "absorb": "weigher"}  # what a weigher stands for
-MANY = 512  # arms, from which on a tree is faster than all of them in a row; the docs tell
 
 
 class CatalogueRun:
@@ -75,9 +74,7 @@ def suits_catalogue(kernel: Any, environment: Any) -> bool:
     >>> suits_catalogue(FairXEG(merit, 0.1), world), suits_catalogue(FairXTS(merit, 1, 1), world)
     (True, False)
     """
-    if not (hasattr(kernel, "weigher") and type(environment) in STILL):
-        return False
-    if is_overridden(kernel, WEIGHED) or is_overridden(environment, DOORS):
+    if type(environment) not in STILL or is_overridden(environment, DOORS):
         return False
     arms, world = np.size(environment.means), environment.world(None)
-    return arms >= MANY and kernel.weigher(arms, *world.reward_range()) is not None
+    return arms >= MANY and weigher_of(kernel, arms, *world.reward_range()) is not None

@@ -38,6 +38,11 @@ def is_digest(body: bytes | None) -> bool:
     return body is not None and len(body) == SIZE
 
 
+def chances_on_record(body: bytes) -> bytes:
+    """Return what is kept of probabilities that can be told again: themselves, if they are few."""
+    return digest_of(body) if len(body) > LONGEST else body
+
+
 def is_same(body: bytes, stored: bytes) -> bool:
     """Tell whether a list is the one that is on record, as it is or as a digest."""
     return (digest_of(body) if is_digest(stored) else body) == stored
@@ -48,8 +53,8 @@ def shortened(made: Decision) -> Decision:
     candidates, chances = made.candidates, made.probabilities
     if candidates is not None and len(candidates) > LONGEST:
         candidates = digest_of(candidates)
-    if made.contexts is None and made.propensity is not None and len(chances) > LONGEST:
-        chances = digest_of(chances)
+    if made.contexts is None and made.propensity is not None:
+        chances = chances_on_record(chances)
     if candidates is made.candidates and chances is made.probabilities:
         return made
     return made._replace(candidates=candidates, probabilities=chances)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fairx import rules
 from fairx.compiled import direct, entry
 from fairx.errors import FairxError, UnknownArm
-from fairx.exposure import choose, mix
+from fairx.exposure import choose, choose_by_sums, mix
 from fairx.numerics.streams import normals_of_round, uniform
 from fairx.policies.drawing import Drawing, Drawn, Keys
 from fairx.policies.telling import check_one_place, is_told
@@ -20,6 +20,7 @@ from fairx.rules import InvalidValue
 from fairx.types import Indices, Matrix, Vector
 
 from .arms import ACTIVE, REMOVED, about
+from .compact import chances_on_record
 from .identity import words
 from .settings import LARGEST
 from .snapshots import Snapshot
@@ -33,6 +34,14 @@ class Candidates(NamedTuple):
     contexts: Matrix
     named: bytes | None  # the numbers as they are stored, where the client named arms
     left_out: tuple[str, ...]  # arms that the client named, but are paused
+
+
+class Solved(NamedTuple):
+    """Probabilities that all decisions of a snapshot among the same candidates share."""
+
+    probabilities: Vector
+    sums: Vector  # of the first ones
+    stored: bytes  # what each of these decisions has on record
 
 
 @entry
@@ -50,14 +59,14 @@ def _is_array(contexts: Any, shape: tuple[int, int]) -> bool:
 
 
 @entry
-def draw(choice_keys, out):  # type: ignore[no-untyped-def]
-    """Return the position drawn from probabilities that are known."""
-    return choose(out, uniform(choice_keys, 0))
+def draw(choice_keys, probabilities, sums):  # type: ignore[no-untyped-def]
+    """Return the position drawn from probabilities that are known, and their sums."""
+    return choose_by_sums(probabilities, sums, uniform(choice_keys, 0))
 
 
 @functools.cache
 def _ready_to_draw() -> Any:
-    arguments = np.zeros(2, np.uint64), np.ones(1)
+    arguments = np.zeros(2, np.uint64), np.ones(1), np.ones(1)
     run, _ = draw.ready((), lambda run, low: run(*arguments))
     return direct(run, arguments)
 
@@ -77,7 +86,7 @@ class Decider:
         self._keys = np.zeros(4, np.uint64)
         self._split = self._keys[:2], self._keys[2:]
         # Without contexts and random numbers each set of candidates has one answer: solved once.
-        self._solved: dict[bytes, Vector] | None = (
+        self._solved: dict[bytes, Solved] | None = (
             {} if self._kernel.needs(1, self.dimension)[0] == 0 and not self.dimension else None
         )
         self._drawing: Drawing | None = None
@@ -98,6 +107,11 @@ class Decider:
     def active(self) -> int:
         """How many arms are on offer where none are named."""
         return len(self._active)
+
+    @property
+    def solves_once(self) -> bool:
+        """Whether probabilities are computed once for all decisions among the same candidates."""
+        return self._solved is not None
 
     @property
     def is_drawing(self) -> bool:
@@ -140,9 +154,10 @@ class Decider:
     def decide(self, decision: str, candidates: Candidates) -> tuple[int, Vector]:
         """Return the position of the arm drawn, and the probabilities of all candidates."""
         self._keys[:] = words(self.snapshot.experiment.seed, decision)
-        solved = None if self._solved is None else self._solved.get(candidates.named or b"")
+        solved = self.solved(candidates.named)
         if solved is not None:
-            return int(_ready_to_draw()(self._split[1], solved)), solved
+            position = _ready_to_draw()(self._split[1], solved.probabilities, solved.sums)
+            return int(position), solved.probabilities
         out = np.empty(len(candidates.arms))
         normals, work = self._kernel.needs(len(out), self.dimension)
         position = self._run(
@@ -152,8 +167,19 @@ class Decider:
         if not 0.0 < out[position] <= 1.0 + 1e-9:
             raise FairxError(f"the policy's probabilities are no distribution: {out.tolist()}")
         if self._solved is not None and len(self._solved) < 1000:
-            self._solved[candidates.named or b""] = out
+            body = out.tobytes()
+            stored = body if self.is_told else chances_on_record(body)
+            self._solved[candidates.named or b""] = Solved(out, np.cumsum(out), stored)
         return int(position), out
+
+    def solved(self, named: bytes | None) -> Solved | None:
+        """Return the probabilities of candidates, if they are known already."""
+        return None if self._solved is None else self._solved.get(named or b"")
+
+    def stored(self, named: bytes | None, probabilities: Vector) -> bytes:
+        """Return what a decision has on record of its probabilities, at this moment or for good."""
+        solved = self.solved(named)
+        return probabilities.tobytes() if solved is None else solved.stored
 
     def _named(self, names: Sequence[str]) -> tuple[Indices, tuple[str, ...], list[int]]:
         """Return the active arms of these names, the names that are paused, and whose rows to use."""

@@ -1,0 +1,115 @@
+"""Many arms of FairX-UCB: the better end of each interval, kept in a tree as the level moves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from fairx.compiled import kernel
+from fairx.merit import Merit
+from fairx.numerics.trees import (
+    Tree,
+    ask_for,
+    ask_for_leaf,
+    first_with,
+    lift,
+    lift_all,
+    new_tree,
+    put,
+)
+from fairx.types import Indices, Vector
+
+from .many_arms import can_be_added
+
+WEIGHT, VALUE, LEAST_HIGH, MOST_LOW = range(4)  # columns of a tree of ends
+
+
+class OptimisticEnds(NamedTuple):
+    """The ends of the intervals that are best at the level which they promise together.
+
+    An arm is best at its high end up to a level, its threshold, and at its low end above. After a
+    reward the level moves a little and few thresholds are crossed: those arms are found in a tree.
+    """
+
+    passes: int
+    ends: Tree  # of merits, of merits times means, and of thresholds by end
+
+    def equal_share(self) -> float:
+        """Explore by optimism alone."""
+        return 0.0
+
+    def unpulled(self, state: Any, arms: Indices, start: int) -> int:
+        """Wait until all intervals have ends."""
+        while start < len(arms) and state.pulls[arms[start]] > 0.0:
+            start += 1
+        return start
+
+    def weigh_arms(self, state: Any, arms: Indices, weights: Vector, room: Indices) -> None:
+        """Start with all arms at their high ends, as `climb_ends` does."""
+        for position in range(len(arms)):
+            put_end(self.ends, state, arms[position], position, -math.inf, weights)
+        lift_all(self.ends)
+        settle_ends(self.ends, state, arms, self.passes, weights, room, 0)
+
+    def reweigh(
+        self, state: Any, arms: Indices, position: int, weights: Vector, changed: Indices
+    ) -> int:
+        """Put the arm at its better end, and then all whose threshold the level crosses."""
+        put_end(self.ends, state, arms[position], position, level_of(self.ends), weights)
+        lift(self.ends, position)
+        changed[0] = position
+        return settle_ends(self.ends, state, arms, self.passes, weights, changed, 1)
+
+    def ask_for_arm(self, state: Any, arm: int, position: int) -> None:
+        """Ask for the interval, and for the better end."""
+        for part in state:
+            ask_for(part, arm)
+        ask_for_leaf(self.ends, position)
+
+
+@kernel
+def level_of(ends: Tree) -> float:
+    """Return the value that all arms promise together."""
+    return ends.top[VALUE] / ends.top[WEIGHT]  # type: ignore[no-any-return]
+
+
+@kernel
+def put_end(ends: Tree, state: Any, arm: int, position: int, level: float, weights: Vector) -> None:
+    """Put an arm at the end that is better at this level."""
+    threshold = state.thresholds[arm]
+    up = level <= threshold
+    weights[position] = state.high_merits[arm] if up else state.low_merits[arm]
+    put(ends, position, WEIGHT, weights[position])
+    put(ends, position, VALUE, state.high_values[arm] if up else state.low_values[arm])
+    put(ends, position, LEAST_HIGH, threshold if up else math.inf)
+    put(ends, position, MOST_LOW, -math.inf if up else threshold)
+
+
+@kernel
+def settle_ends(
+    ends: Tree, state: Any, arms: Indices, passes: int, weights: Vector, changed: Indices,
+    count: int,
+) -> int:  # fmt: skip
+    """Move all arms whose threshold the level crossed, until it stays; list them, and count them."""
+    for _ in range(passes):
+        level, crossed = level_of(ends), False
+        while ends.top[LEAST_HIGH] < level or ends.top[MOST_LOW] >= level:
+            column = LEAST_HIGH if ends.top[LEAST_HIGH] < level else MOST_LOW
+            position = first_with(ends, column)
+            put_end(ends, state, arms[position], position, level, weights)
+            lift(ends, position)
+            crossed = True
+            changed[min(count, len(changed) - 1)] = position
+            count = min(count + 1, len(changed))
+        if not crossed:
+            break
+    return count
+
+
+def weigher_of_ends(
+    merit: Merit, passes: int, arms: int, low: float, high: float
+) -> OptimisticEnds | None:
+    """Return what weighs the ends of intervals that lie between `low` and `high`."""
+    if not (merit.is_log_concave() and can_be_added(merit, low, high)):
+        return None
+    return OptimisticEnds(passes, new_tree(arms, sums=2))
