@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -93,6 +94,15 @@ def test_pictures_are_small_and_used_and_follow_the_colours_of_the_page() -> Non
         assert len(drawn) < 60_000
         assert "light-dark(" in drawn
         assert not re.search(r"(href|src)=|url\(|<image", drawn)
+
+
+@needs_docs
+def test_the_tables_of_scale_are_those_that_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    scaling = importlib.import_module("drawings.scaling")
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    for name in scaling.AGAINST:
+        assert scaling.table(name) in text, f"write anew what benchmarks/scale.py {name} measured"
 
 
 @needs_docs
