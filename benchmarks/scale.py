@@ -78,8 +78,8 @@ def dimension() -> dict[str, Curve]:
         rounds = max(500, 200_000 // d)
         for name, policy in {
             "FairX-LinTS": fairx.FairXLinTS(MERIT, 1.0, 0.5),
-            "FairX-LinUCB": fairx.FairXLinUCB(MERIT, 0.1),
-            "FairX-LinEG": fairx.FairXLinEG(MERIT, 0.05),
+            "FairX-LinUCB": fairx.FairXLinUCB(MERIT, 0.1, 1.0),
+            "FairX-LinEG": fairx.FairXLinEG(MERIT, 0.05, 1.0),
         }.items():
             found[name][str(d)] = rate(policy, world, rounds)
     return found

@@ -46,7 +46,7 @@ def new_shelf(offered: Indices, arms: int) -> Shelf:
     positions = np.full(arms, -1, np.int64)
     positions[offered] = np.arange(len(offered))
     tree, weights = new_tree(len(offered), sums=1), np.zeros(len(offered))
-    room, marks = np.zeros(64, np.int64), np.zeros(3, np.int64)
+    room, marks = np.zeros(max(len(offered), 1), np.int64), np.zeros(3, np.int64)
     return Shelf(offered, positions, tree, weights, room, marks, np.zeros(3))
 
 
