@@ -39,15 +39,14 @@ def rate(policy: Any, world: Any, rounds: int, skip: int = 0, **more: Any) -> fl
     """Return rounds for a second of processor time, after the first `skip` ones of one run."""
     settings: Any = {"seed": 1, "checkpoints": 1, "jobs": 1} | more
     simulate(policy, world, MERIT, rounds=16, **settings)
-    least = float("inf")
-    for _ in range(2):
-        begun = time.process_time()
-        if skip:
-            simulate(policy, world, MERIT, rounds=skip, **settings)
-        between = time.process_time()
-        simulate(policy, world, MERIT, rounds=skip + rounds, **settings)
-        least = min(least, time.process_time() - 2 * between + begun)
-    return rounds * settings.get("runs", 1) / least
+    least = {0: 0.0} | dict.fromkeys((skip, skip + rounds), float("inf"))
+    for _ in range(3):
+        for number in (skip, skip + rounds):
+            begun = time.process_time()
+            if number:
+                simulate(policy, world, MERIT, rounds=number, **settings)
+            least[number] = min(least[number], time.process_time() - begun)
+    return rounds * settings.get("runs", 1) / (least[skip + rounds] - least[skip])
 
 
 def arms() -> dict[str, Curve]:
@@ -56,7 +55,7 @@ def arms() -> dict[str, Curve]:
     for number in (14, 100, 1000, 10_000, 100_000, 1_000_000):
         world = environments.Bernoulli(np.random.default_rng(1).uniform(size=number))
         few = max(100, 10_000_000 // number)
-        rounds = min(300_000, few) if number < 512 else 300_000
+        rounds = min(300_000, few) if number < 512 else max(300_000, number)
         for name, policy in {
             "FairX-EG": fairx.FairXEG(MERIT, 0.1),
             "FairX-UCB": fairx.FairXUCB(MERIT, 0.5),
@@ -115,7 +114,8 @@ def processes() -> dict[str, Curve]:
         url = cluster.create_database()
         each = [stack.enter_context(service.service(url)) for _ in range(2)]
         service.create(each[0][0], "counted", service.COUNTED)
-        time.sleep(6)  # until the other process has heard of it
+        for port, _ in each:  # until it is compiled, and the other process has heard of it
+            service.post(port, "/v1/experiments/counted/decide", {"key": f"first {port}"})
         for number in (1, 2):
 
             def asked(one: tuple[int, int]) -> Any:
@@ -124,6 +124,8 @@ def processes() -> dict[str, Curve]:
 
             with ThreadPoolExecutor(number) as pool:
                 summaries = list(pool.map(asked, each[:number]))
+            if any(not summary.answers for summary in summaries):
+                raise SystemExit(f"a service answered nothing: {summaries}")
             used = sum(summary.server_cpu for summary in summaries)
             found[str(number)] = sum(summary.answers for summary in summaries) / used
     return {"decisions": found}

@@ -50,7 +50,9 @@ class Catalogue(NamedTuple):
 
 def new_catalogue(arms: int) -> Catalogue:
     """Return arms without weights."""
-    room = np.zeros(arms, np.int64)  # arms that change in one round: a handful, or many that are alike
+    room = np.zeros(
+        arms, np.int64
+    )  # arms that change in one round: a handful, or many that are alike
     weights, fair, means = np.zeros((3, arms))
     tree, settled = new_tree(arms, sums=4), np.zeros((arms, 2))
     return Catalogue(tree, weights, fair, means, settled, np.zeros(2), room)
