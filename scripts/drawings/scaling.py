@@ -45,7 +45,7 @@ def scale() -> str:
     parts.append(below(frame, marks, "arms, both regrets included"))
     parts.append(legend(dict(zip(curves, KINDS, strict=True)), 74, 150))
     title = (
-        "Rounds a second against the number of arms: those of FairX-EG and FairX-UCB hardly fall"
+        "Rounds a second against the number of arms: those of FairX-EG and FairX-UCB stay near a million"
     )
     return picture(title, 244, *parts)
 
