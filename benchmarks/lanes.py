@@ -27,7 +27,10 @@ MERIT = fairx.Exponential(4.0)
 
 
 @kernel
-def one_round(policy, state, world, keys, tally, ahead, t):  # type: ignore[no-untyped-def]
+def one_round(
+    policy: Any, state: Any, world: Any, keys: Any, tally: Tally, ahead: float, t: int
+) -> None:
+    """Play a round of one run."""
     row, each = t % BLOCK, tally.normals.size // BLOCK
     if row == 0:
         fill_uniforms(keys[0], t // BLOCK, tally.uniforms[1])

@@ -46,7 +46,7 @@ def rate(policy: Any, world: Any, rounds: int, skip: int = 0, **more: Any) -> fl
             if number:
                 simulate(policy, world, MERIT, rounds=number, **settings)
             least[number] = min(least[number], time.process_time() - begun)
-    return rounds * settings.get("runs", 1) / (least[skip + rounds] - least[skip])
+    return float(rounds * more.get("runs", 1) / (least[skip + rounds] - least[skip]))
 
 
 def arms() -> dict[str, Curve]:
@@ -105,12 +105,15 @@ def processes() -> dict[str, Curve]:
     import service
     from open_loop import load
 
-    programs = service.postgres_cluster.binaries()
+    sys.path.append(str(Path(__file__).parents[1] / "tests"))
+    import postgres_cluster
+
+    programs = postgres_cluster.binaries()
     if programs is None:
         raise SystemExit("needs PostgreSQL: apt-get install postgresql")
     found: Curve = {}
     with ExitStack() as stack:
-        cluster = stack.enter_context(service.postgres_cluster.cluster(programs))
+        cluster = stack.enter_context(postgres_cluster.cluster(programs))
         url = cluster.create_database()
         each = [stack.enter_context(service.service(url)) for _ in range(2)]
         service.create(each[0][0], "counted", service.COUNTED)

@@ -44,9 +44,7 @@ def scale() -> str:
     marks = {14.0: "14", 1e3: "1,000", 1e5: "100,000", 1e6: "1,000,000"}
     parts.append(below(frame, marks, "arms, both regrets included"))
     parts.append(legend(dict(zip(curves, KINDS, strict=True)), 74, 150))
-    title = (
-        "Rounds a second against the number of arms: those of FairX-EG and FairX-UCB stay near a million"
-    )
+    title = "Rounds a second against the number of arms: those of FairX-EG and FairX-UCB stay near a million"
     return picture(title, 244, *parts)
 
 
