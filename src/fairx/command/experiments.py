@@ -13,7 +13,7 @@ from typing import Any
 from fairx.simulation.bands import BANDS
 from fairx.simulation.runs import cores
 
-from .playing import counts, digests, plan, played, used
+from .playing import chosen, counts, digests, plan, played, used
 from .session import about, noted
 
 DESCRIPTION = """\
@@ -79,9 +79,14 @@ def _reproduce(options: argparse.Namespace) -> int:
     from fairx.experiments.problems import dataset
 
     everything = "all" in options.figures
+    names = [*figures(), *beyond()] if everything else dict.fromkeys(options.figures)
+    asked = [read(name, options.scale) for name in names]
+    for experiments in asked:  # a mistake is told before data are looked for
+        for experiment in experiments:
+            chosen(experiment, options)
     found, absent = [], {}
-    for name in [*figures(), *beyond()] if everything else dict.fromkeys(options.figures):
-        for experiment in read(name, options.scale):
+    for experiments in asked:
+        for experiment in experiments:
             try:
                 dataset(experiment.problem, options.data)
                 found.append(experiment)
