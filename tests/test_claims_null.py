@@ -41,8 +41,8 @@ class World(NamedTuple):
         return math.sqrt(self.correlation) * self.shared + math.sqrt(1 - self.correlation) * own
 
 
-def world(correlation: float, runs: int = RUNS, nulls: int = NULLS) -> World:
-    rng = np.random.default_rng([int(100 * correlation), runs])
+def world(correlation: float, runs: int = RUNS, nulls: int = NULLS, part: int = 0) -> World:
+    rng = np.random.default_rng([int(100 * correlation), runs] + [part] * (part > 0))
     return World(rng, rng.normal(size=(nulls, runs)), correlation)
 
 
@@ -317,6 +317,21 @@ def test_verdicts_on_the_margin_with_looking(
 ) -> None:
     null = next(one for one in NULLS_OF + EXPOSED if (one.words, one.what) == (words, what))
     holds, contradicted = ever(null, world(correlation, cap), cap)
+    assert holds <= LIMIT
+    assert contradicted <= LIMIT
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [("violates fairness", "equal"), ("UCB puts virtually all", "half of the runs")],
+)
+@pytest.mark.parametrize("cap", [14, 40, 1000])
+def test_other_caps_keep_the_level(words: str, what: str, cap: int) -> None:
+    """The least cap has five looks in a row, a large one has them far apart; a tenth of the experiments at a time."""
+    null = next(one for one in NULLS_OF + EXPOSED if (one.words, one.what) == (words, what))
+    parts = [ever(null, world(0.5, cap, NULLS // 10, part), cap) for part in range(10)]
+    holds, contradicted = np.mean(parts, axis=0)
     assert holds <= LIMIT
     assert contradicted <= LIMIT
 
