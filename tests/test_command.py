@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 from test_experiments import SMALL, rows_of, same, written
 
 import fairx
-from fairx.command import main
+from fairx.command import main, session
 from fairx.command.main import COMMANDS
 from fairx.compiled import interpreted
 from fairx.experiments import Rows, opened, read
@@ -35,8 +36,8 @@ def test_a_figure_is_reproduced(tmp_path: Path, capsys: Capture) -> None:
     page = out / "index.html"
     assert capsys.readouterr().out == f"report: {page.resolve()}\n"
     assert "<svg" in page.read_text("utf-8")
-    (session,) = [json.loads(line) for line in (out / "sessions.jsonl").read_text().splitlines()]
-    assert session["runs"] == len(rows_of(out))
+    begun, ended = [json.loads(line) for line in (out / "sessions.jsonl").read_text().splitlines()]
+    assert (begun["begun"], ended["runs"]) == (0, len(rows_of(out)))
 
 
 @pytest.mark.skipif(interpreted(), reason="plays a whole figure")
@@ -140,9 +141,62 @@ def test_runs_of_other_folders_are_taken_in(tmp_path: Path) -> None:
     page = (two / "index.html").read_text("utf-8")
     assert f"({count} runs brought from {one}, where there was: " in page
     assert "commands that were killed" not in page
+    assert there == {file.name: file.read_bytes() for file in (one / "rows").iterdir()}
     assert main(command) == 0  # a second time there is nothing to take in
     assert len((two / "sessions.jsonl").read_text("utf-8").splitlines()) == 1
-    assert there == {file.name: file.read_bytes() for file in (one / "rows").iterdir()}
+
+
+def test_the_head_accounts_for_runs_of_commands_that_were_killed(tmp_path: Path) -> None:
+    """A killed command leaves what it began with, and no end."""
+    path, out, more = written(tmp_path, SMALLEST), tmp_path / "out", tmp_path / "more.toml"
+    command = ["run", str(path), "--out", str(out)]
+
+    def told() -> list[str]:
+        page = (out / "index.html").read_text("utf-8")
+        assert "or of Python" not in page
+        return re.findall(r"<dd>[^<]*? \((\d+ runs .*?)\)</dd>", page)
+
+    assert main(command) == 0
+    first = len(rows_of(out))
+    sessions = out / "sessions.jsonl"
+    sessions.write_text(sessions.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+    assert main([*command, "--report-only"]) == 0
+    assert [line.partition(" on ")[0] for line in told()] == [f"{first} runs"]
+    assert told()[0].endswith(", and was killed")
+    more.write_text(path.read_text("utf-8").replace("runs = 2", "runs = 3"), "utf-8")
+    more.replace(path)
+    assert main(command) == 0
+    assert len(rows_of(out)) > first
+    assert [line.split()[0] for line in told()] == [str(first), str(len(rows_of(out)) - first)]
+    assert told()[0].endswith(", and was killed")
+    assert " minutes on " in told()[1]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("lines", "there", "told"),
+    [
+        ("b0 e4 b5 e85", 90, [5, 85]),  # interrupted between a file and its count
+        ("b0 b5 b9", 9, [5, 4]),  # killed twice
+        ("b0 r3 b10 r2 e8", 20, [3, 7, 2, 8]),
+        ("e4 e6", 10, [4, 6]),  # as commands noted it before
+        ("e4 b4 e6", 10, [4, 6]),
+        ("r3", 3, [3]),
+        ("b0 e4 r3 b7 e1", 8, [3, 4, 1]),
+        ("b0 e4", 0, [4]),  # of a folder whose runs are not counted
+        ("b0 e4 b2 e3", 5, [4, 3]),  # two were torn
+    ],
+)
+def test_sessions_account_for_every_run(
+    tmp_path: Path, lines: str, there: int, told: list[int]
+) -> None:
+    """b: begun with so many runs there, e: ended, having added some, r: brought some."""
+    kinds: dict[str, Any] = {"b": "begun", "e": "runs", "r": "runs"}
+    marks = {"e": {"seconds": 1.0}, "r": {"brought": "from elsewhere"}, "b": {}}
+    noted = [{kinds[one[0]]: int(one[1:]), **marks[one[0]]} for one in lines.split()]
+    text = "".join(json.dumps(one) + "\n" for one in noted)
+    (tmp_path / "sessions.jsonl").write_text(text, "utf-8")
+    assert [one["runs"] for one in session._sessions(tmp_path, there)] == told
 
 
 def test_runs_that_are_not_what_they_say_are_refused(tmp_path: Path, capsys: Capture) -> None:

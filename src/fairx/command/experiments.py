@@ -14,7 +14,7 @@ from fairx.simulation.bands import BANDS
 from fairx.simulation.runs import cores
 
 from .playing import counts, digests, plan, played, used
-from .session import about, bring, keep_cap, noted
+from .session import about, begin, bring, keep_cap, noted
 
 DESCRIPTION = """\
 Redo figures of the paper, or experiments beyond it: tune every policy on the validation part, play the chosen settings on
@@ -137,6 +137,7 @@ def _conduct(
     with opened(out, owner, experiments) as rows:
         for torn in rows.torn:
             print(f"{torn} was torn: its runs are played again")
+        begin(out, options, len(rows))
         bring(out, options.rows, rows)
         keep_cap(out, options.decide)
         before, started = len(rows), time.time()

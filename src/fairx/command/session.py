@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import platform
 import shlex
 import sys
@@ -17,10 +18,17 @@ import fairx
 FILE, CAP_FILE = "sessions.jsonl", "decide.json"
 
 
+def begin(out: Path, options: argparse.Namespace, there: int) -> None:
+    """Note that this command begins to play, and how many runs there are: it may be killed."""
+    if not options.report_only:
+        _note(out, time.time(), {"begun": there, "where": _where(options)})
+
+
 def noted(out: Path, options: argparse.Namespace, runs: int, started: float) -> None:
     """Note that this command played some runs in this folder."""
-    where = f"Dask at {options.cluster}" if options.cluster else _machine(options.jobs)
-    _note(out, runs, started, {"seconds": round(time.time() - started, 1), "where": where})
+    how = {"seconds": round(time.time() - started, 1), "where": _where(options)}
+    if runs:
+        _note(out, started, {"runs": runs, **how})
 
 
 def bring(out: Path, folders: list[Path], rows: Any) -> None:
@@ -28,25 +36,42 @@ def bring(out: Path, folders: list[Path], rows: Any) -> None:
     for folder in folders:
         told = "; ".join(_words(one) for one in _sessions(folder))
         words = f"brought from {folder}" + (f", where there was: {told}" if told else "")
-        _note(out, rows.join(folder / "rows"), time.time(), {"brought": words})
+        if runs := rows.join(folder / "rows"):
+            _note(out, time.time(), {"runs": runs, "brought": words})
 
 
-def _note(out: Path, runs: int, started: float, how: Mapping[str, Any]) -> None:
+def _note(out: Path, started: float, how: Mapping[str, Any]) -> None:
     session = {
         "command": shlex.join(["fairx", *sys.argv[1:]]),
         "date": time.strftime("%Y-%m-%d", time.gmtime(started)),
-        "runs": runs,
         **how,
     }
-    if runs:
-        with (out / FILE).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(session) + "\n")
+    with (out / FILE).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(session) + "\n")
 
 
-def _sessions(out: Path) -> list[dict[str, Any]]:
+def _sessions(out: Path, there: int = 0) -> list[dict[str, Any]]:
+    """Return all sessions, where `there` runs are there now.
+
+    A session added what the next one found more: so a kill, or an interruption between a file and its
+    count, loses no run.
+    """
     path = out / FILE
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines]
+    found: list[dict[str, Any]] = []
+    latest: dict[str, Any] = {}
+    for one in [*map(json.loads, lines), {"begun": there}]:
+        if "begun" in one:
+            added = max(one["begun"] - latest.get("begun", math.inf), latest.get("runs", 0))
+            if added > 0:
+                found.append({**latest, "runs": added})
+            latest = one
+        elif "begun" in latest and "brought" not in one:
+            latest = {**latest, **one}
+        else:
+            found.append(one)
+            latest = {**latest, "begun": latest["begun"] + one["runs"]} if latest else {}
+    return found
 
 
 def keep_cap(out: Path, cap: int | None) -> None:
@@ -65,7 +90,7 @@ def keep_cap(out: Path, cap: int | None) -> None:
 
 def about(out: Path, absent: Mapping[str, str], runs: Mapping[str, int]) -> dict[str, str]:
     """Return what the head of a report says; `runs` has "all", those that "tune" and the "tests"."""
-    sessions = _sessions(out)
+    sessions = _sessions(out, runs["all"])
     found = {f"session {i}": _words(one) for i, one in enumerate(sessions, 1)}
     left_out = {f"{name}, left out": reason for name, reason in absent.items()}
     accounts = _accounts(runs, sum(one["runs"] for one in sessions))
@@ -76,8 +101,10 @@ def _words(session: Mapping[str, Any]) -> str:
     """Return one session in words."""
     if "brought" in session:
         how = session["brought"]
-    else:
+    elif "seconds" in session:
         how = f"in {session['seconds'] / 60:.1f} minutes on {session['where']}"
+    else:
+        how = f"on {session['where']}, and was killed"
     return f"{session['date']}: {session['command']} ({session['runs']:,} runs {how})"
 
 
@@ -97,6 +124,10 @@ figures, settings or versions); 10 are of commands that were killed, or of Pytho
     if untold > 0:
         words += f"; {untold:,} are of commands that were killed, or of Python"
     return words + (f"; {-untold:,} more were played and are gone" if untold < 0 else "")
+
+
+def _where(options: argparse.Namespace) -> str:
+    return f"Dask at {options.cluster}" if options.cluster else _machine(options.jobs)
 
 
 def _machine(jobs: int) -> str:
