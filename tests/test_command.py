@@ -192,7 +192,7 @@ def test_sessions_account_for_every_run(
 ) -> None:
     """b: begun with so many runs there, e: ended, having added some, r: brought some."""
     kinds: dict[str, Any] = {"b": "begun", "e": "runs", "r": "runs"}
-    marks = {"e": {"seconds": 1.0}, "r": {"brought": "from elsewhere"}, "b": {}}
+    marks: dict[str, Any] = {"e": {"seconds": 1.0}, "r": {"brought": "from elsewhere"}, "b": {}}
     noted = [{kinds[one[0]]: int(one[1:]), **marks[one[0]]} for one in lines.split()]
     text = "".join(json.dumps(one) + "\n" for one in noted)
     (tmp_path / "sessions.jsonl").write_text(text, "utf-8")
