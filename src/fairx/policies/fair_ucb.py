@@ -12,7 +12,7 @@ from fairx.compiled import changed, record
 from fairx.exposure import put_all_on
 from fairx.merit import Merit, check_conditions, merit_given
 from fairx.slates.places import Page
-from fairx.slates.target import rank_by_score
+from fairx.slates.ranking import rank_by_score
 from fairx.texts import short
 from fairx.types import Indices, Matrix, Vector
 
