@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import kernel
+from fairx.compiled import kernel, meet, turns
 from fairx.numerics.linear_algebra import add_outer, dot, times, triangle_times
 from fairx.types import Matrix, Vector
 
@@ -47,7 +47,7 @@ def regress(state: Ridge, context: Vector, reward: float, work: Vector) -> None:
     triangle_times(state.factor, context, turned)
     spread = refactor(state, turned, gain)  # gain is now V^-1 x
     surprise = (reward - dot(context, state.estimate)) / spread
-    for i in range(d):
+    for i in turns(d):
         state.estimate[i] += surprise * gain[i]
         state.target[i] += reward * context[i]
     add_outer(state.precision, 1.0, context, context)
@@ -56,36 +56,43 @@ def regress(state: Ridge, context: Vector, reward: float, work: Vector) -> None:
 
 @kernel
 def refactor(state: Ridge, turned: Vector, gain: Vector) -> float:
-    """Change W and D for a new context x, given W x; write V^-1 x and return 1 + x' V^-1 x."""
+    """Change W and D for a new context x, given W x, which is used up.
+
+    Write V^-1 x, and return 1 + x' V^-1 x.
+    """
     spread = 1.0
     for j in range(len(turned)):
-        scaled = state.scales[j] * turned[j]
         before = spread
-        spread += turned[j] * scaled
-        step = -turned[j] / before
+        gain[j] = state.scales[j] * turned[j]
+        spread += turned[j] * gain[j]
+        turned[j] = -turned[j] / before  # from here on, what rows move by
         state.scales[j] *= before / spread
-        row = state.factor[j]
-        for i in range(j):
+    for j in range(len(turned)):
+        step, scaled, row = turned[j], gain[j], state.factor[j]
+        meet()
+        for i in turns(j):  # a lane has columns of its own
             old = row[i]
             row[i] = old + step * gain[i]
             gain[i] += old * scaled
-        gain[j] = scaled
+    meet()
     return spread
 
 
 @kernel
 def roots_of_scales(state: Ridge, out: Vector) -> None:
     """Write D^(1/2)."""
-    for i in range(len(out)):
+    for i in turns(len(out)):
         out[i] = math.sqrt(state.scales[i])
+    meet()
 
 
 @kernel
 def whiten(state: Ridge, roots: Vector, context: Vector, out: Vector) -> float:
     """Write D^(1/2) W x and return its length, sqrt(x' V^-1 x)."""
     triangle_times(state.factor, context, out)
-    for i in range(len(out)):
+    for i in turns(len(out)):
         out[i] *= roots[i]
+    meet()
     return math.sqrt(dot(out, out))
 
 
