@@ -27,7 +27,7 @@ _loaded: list[Any] = []
 
 
 class Teacher(Protocol):
-    """Tells one compiler of our code: Numba for processors, here, and for GPUs (`gpu.teaching`)."""
+    """Tells one compiler of our code: Numba for processors (`processors`) and for GPUs (`gpu.teaching`)."""
 
     def function(self, function: Any, *, inlined: bool, on_gpu: Any) -> None:
         """Let compiled code call `function`."""
@@ -53,6 +53,8 @@ def load() -> Any:
             import numba
             import numba.extending
 
+            from .processors import OfProcessors
+
             teach(OfProcessors(numba))
             _loaded.append(numba)
         return _loaded[0]
@@ -65,13 +67,6 @@ def teach(teacher: Teacher) -> None:
             lesson(teacher)
         teacher.ranges()
         _teachers.append(teacher)
-
-
-def inner_options() -> dict[str, Any]:
-    """Return how code is compiled that is only ever part of a loop."""
-    from .pipeline import InnerCompiler
-
-    return OPTIONS | {"forceinline": True, "pipeline_class": InnerCompiler}
 
 
 def loop_options() -> dict[str, Any]:
@@ -126,45 +121,13 @@ def compilable(protocol: type[R]) -> type[R]:
     """Let compiled code call the methods of `protocol` on any record that has them."""
     for name, method in vars(protocol).items():
         if isinstance(method, FunctionType) and not name.startswith("_"):
-            _declare(_lesson_of(name, _finder(method)))
+            _declare(_lesson_of(name, method))
     return protocol
 
 
-def _lesson_of(name: str, finder: Callable[..., Any]) -> Callable[[Teacher], None]:
-    return lambda teacher: teacher.method(name, finder)
-
-
-class OfProcessors:
-    """Teaches Numba itself."""
-
-    def __init__(self, numba: Any) -> None:
-        self.numba = numba
-
-    def function(self, function: Any, *, inlined: bool, on_gpu: Any) -> None:
-        """Have it compiled as a part of loops."""
-        options = inner_options() | {"forceinline": inlined}
-        self.numba.extending.register_jitable(**options)(function)
-
-    def products(self, function: Any, rows: int) -> None:
-        """Have vector code in its place."""
-        from .lanes import inner_products
-
-        products = inner_products(rows)
-
-        @self.numba.extending.overload(function, jit_options=inner_options())
-        def find(matrix, first, x, length):  # type: ignore[no-untyped-def]
-            return lambda matrix, first, x, length: products(matrix, first, x, length)
-
-    def method(self, name: str, finder: Any) -> None:
-        """Have it found on all named tuples."""
-        templates = self.numba.core.typing.templates
-        for kind in (self.numba.types.NamedTuple, self.numba.types.NamedUniTuple):
-            templates.infer_getattr(method_template(templates, kind, name, finder, inner_options()))
-            self.numba.extending.overload(finder, jit_options=inner_options())(finder)
-
-    def ranges(self) -> None:
-        """Have a range indexed."""
-        teach_ranges(self.numba.extending, self.numba.types, inner_options())
+def _lesson_of(name: str, method: FunctionType) -> Callable[[Teacher], None]:
+    # A finder for each: two compilers that know one function take its code from each other.
+    return lambda teacher: teacher.method(name, _finder(method))
 
 
 def method_template(

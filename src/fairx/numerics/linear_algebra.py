@@ -129,16 +129,9 @@ def transpose_times(matrix: Matrix, x: Vector, out: Vector) -> None:
 @kernel
 def add_outer(matrix: Matrix, scale: float, x: Vector, y: Vector) -> None:
     """Add scale * x y' to `matrix`."""
-    whole = len(x) // 4 * 4
     meet()
-    for i in range(0, whole, 4):
-        a, b, c, d = scale * x[i], scale * x[i + 1], scale * x[i + 2], scale * x[i + 3]
-        for j in turns(len(y)):  # four are read before one is written: a GPU waits once for all
-            first, second = matrix[i, j] + a * y[j], matrix[i + 1, j] + b * y[j]
-            third, fourth = matrix[i + 2, j] + c * y[j], matrix[i + 3, j] + d * y[j]
-            matrix[i, j], matrix[i + 1, j] = first, second
-            matrix[i + 2, j], matrix[i + 3, j] = third, fourth
-    for i in range(whole, len(x)):
+    for i in range(len(x)):
+        weight = scale * x[i]
         for j in turns(len(y)):
-            matrix[i, j] += scale * x[i] * y[j]
+            matrix[i, j] += weight * y[j]
     meet()

@@ -56,25 +56,21 @@ def regress(state: Ridge, context: Vector, reward: float, work: Vector) -> None:
 
 @kernel
 def refactor(state: Ridge, turned: Vector, gain: Vector) -> float:
-    """Change W and D for a new context x, given W x, which is used up.
-
-    Write V^-1 x, and return 1 + x' V^-1 x.
-    """
+    """Change W and D for a new context x, given W x; write V^-1 x and return 1 + x' V^-1 x."""
     spread = 1.0
     for j in range(len(turned)):
+        scaled = state.scales[j] * turned[j]
         before = spread
-        gain[j] = state.scales[j] * turned[j]
-        spread += turned[j] * gain[j]
-        turned[j] = -turned[j] / before  # from here on, what rows move by
+        spread += turned[j] * scaled
+        step = -turned[j] / before
         state.scales[j] *= before / spread
-    for j in range(len(turned)):
-        step, scaled, row = turned[j], gain[j], state.factor[j]
-        meet()
+        row = state.factor[j]
         for i in turns(j):  # a lane has columns of its own
             old = row[i]
             row[i] = old + step * gain[i]
             gain[i] += old * scaled
-    meet()
+        gain[j] = scaled
+        meet()
     return spread
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..sharing import meet, turns
 from .leaves import Leaf, leaves, repeated
 from .teaching import is_simulated, load_cuda
 from .trouble import check_gpu
-from .writing import Written, write
+from .writing import write
 
 LANES = 32  # of a warp
 THREADS = 64  # of a block, where each plays a run
@@ -55,7 +56,7 @@ class Fleet:
         """Compile the kernel and send all arrays."""
         cuda = load_cuda()
         check_gpu(cuda)
-        self.kernel = cuda.jit(kernel_of(cuda, self.entry, self.written))
+        self.kernel = _jitted(self.entry, self.written.source, tuple(self.written.names.items()))
         self.sent = [self._sent(cuda, leaf) for leaf in self.written.leaves]
 
     def _sent(self, cuda: Any, leaf: Leaf) -> Any:
@@ -86,12 +87,19 @@ def free_memory() -> int:
     return int(min(0.8 * cuda.current_context().get_memory_info().free, MOST))
 
 
-def kernel_of(cuda: Any, entry: Entry, written: Written) -> Any:
+@functools.lru_cache(maxsize=64)
+def _jitted(entry: Entry, source: str, names: tuple[tuple[str, Any], ...]) -> Any:
+    """Return a kernel that is compiled once for all fleets of its kind."""
+    cuda = load_cuda()
+    return cuda.jit(kernel_of(cuda, entry, source, dict(names)))
+
+
+def kernel_of(cuda: Any, entry: Entry, source: str, names: dict[str, Any]) -> Any:
     """Return the kernel as a Python function."""
     loop = entry.function  # as it is in the simulator
     if not is_simulated():
         loop = cuda.jit(device=True, forceinline=True)(loop)
     scope: dict[str, Any] = {"cuda": cuda, "loop": loop, "meet": meet, "turns": turns}
-    scope |= written.names
-    exec(compile(written.source, f"<kernel of {entry.function.__name__}>", "exec"), scope)  # noqa: S102
+    scope |= names
+    exec(compile(source, f"<kernel of {entry.function.__name__}>", "exec"), scope)  # noqa: S102
     return scope["kernel"]

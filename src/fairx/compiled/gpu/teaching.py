@@ -23,6 +23,8 @@ def load_cuda() -> Any:
         kinds = importlib.import_module("numba.cuda.types")
     except ImportError as error:
         raise ImportError("a GPU needs numba-cuda: pip install 'fairx[cuda]'") from error
+    # A handful of runs leaves most of a GPU idle: whoever plays so few knows.
+    importlib.import_module("numba").config.CUDA_LOW_OCCUPANCY_WARNINGS = False
     teach(OfGPUs(extending, templates, kinds, _sharing(cuda)))
     return cuda
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .leaves import Leaf
 
 NEAR = 2048  # numbers that an array in the local memory of a thread has at most
-SHARED = 49_000  # bytes of shared memory that a warp may use, of 48 kB
+SHARED = 28_000  # bytes of shared memory of a warp: eight of them share what there is
 FEW = 256  # numbers of an array that all runs share, to have copies in fast memory
 THREAD = """\
     run = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
@@ -133,6 +133,7 @@ class Kernel:
         return name
 
     def room_for(self, shape: tuple[int, ...], kind: str) -> str:
+        """Return the expression of a new array in fast memory."""
         where = "shared" if self.warps else "local"
         return f"cuda.{where}.array({shape}, '{kind}')"
 
