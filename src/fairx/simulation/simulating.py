@@ -16,7 +16,7 @@ from fairx.types import Indices
 
 from .catalogue_run import CatalogueRun, suits_catalogue
 from .measures import Round, measures_of
-from .one_run import OneRun, with_placements
+from .one_run import OneRun, with_places
 from .places import Places, check_late, check_places, places_given
 from .provenance import Provenance, provenance
 from .result import Result
@@ -130,4 +130,4 @@ def play_checked(
 
         play_on_gpu(found, progress)
         return gathered(found, marks, measures, origin)
-    return with_placements(played(found, marks, jobs, progress, measures, origin), found)
+    return with_places(played(found, marks, jobs, progress, measures, origin), found)
