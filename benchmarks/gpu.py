@@ -1,10 +1,8 @@
-"""On a GPU: do runs make the same choices as on the processor, and how many rounds a second are there?
+"""Runs on a GPU: whether they make the processor's choices, and how many rounds a second there are.
 
-    python benchmarks/gpu.py agree [ROUNDS]   # every kind of policy, beside the processor
-    python benchmarks/gpu.py rates            # rounds a second, by policy and number of runs
+python benchmarks/gpu.py agree [ROUNDS]   # every kind of policy, beside the processor
+python benchmarks/gpu.py rates            # rounds a second, by policy and number of runs
 """
-
-# ruff: noqa: T201 - this prints for the user
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from typing import Any
 import numpy as np
 
 if not hasattr(np, "row_stack"):
-    np.row_stack = np.vstack  # type: ignore[attr-defined] # numba-cuda 0.30 asks for it
+    np.vstack = np.vstack  # numba-cuda 0.30 asks for it
 
 import fairx
 from fairx import datasets, environments, policies, simulate
@@ -114,8 +112,8 @@ def main() -> None:
     """Measure what the command line says."""
     what, *rest = sys.argv[1:]
     if what == "agree" and len(rest) < 2:  # a process each: they compile side by side
-        rounds = rest[0] if rest else "1000000"
-        each = [[sys.executable, __file__, "agree", rounds, name] for name in cases()]
+        length = rest[0] if rest else "1000000"
+        each = [[sys.executable, __file__, "agree", length, name] for name in cases()]
         for process in [subprocess.Popen(command) for command in each]:
             process.wait()
     elif what == "agree":

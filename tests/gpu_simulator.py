@@ -1,7 +1,5 @@
 """Plays runs in the simulator of numba-cuda, beside the processor: a process of its own, which prints JSON."""
 
-# ruff: noqa: T201 - its output is what it is for
-
 from __future__ import annotations
 
 import json
@@ -21,8 +19,8 @@ from fairx.environments import Late, RandomWalk
 def compared(policy: Any, world: Any, judge: Any, **options: Any) -> dict[str, Any]:
     """Return how far the two are apart."""
     settings: Any = {"rounds": 40, "runs": 3, "seed": 1, "checkpoints": 4} | options
-    here = simulate(policy, world, judge, **settings)
-    there = simulate(policy, world, judge, **settings, device="cuda")
+    here: Any = simulate(policy, world, judge, **settings)
+    there: Any = simulate(policy, world, judge, **settings, device="cuda")
     return {
         "name": f"{name(policy)} in {type(world).__name__}",
         "pulls": bool((here.pulls == there.pulls).all()),

@@ -6,7 +6,6 @@ CI has no GPU: what ran on a real one is in benchmarks/README.md.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -54,7 +53,8 @@ def assembled(*arguments: Any) -> str:
 @pytest.mark.parametrize("policy", POLICIES, ids=name)
 def test_every_policy_compiles_for_a_gpu(policy: Any) -> None:
     text = assembled([policy, policy], LINEAR if is_linear(policy) else STILL)
-    assert ".visible .entry" in text and ".target sm_90" in text
+    assert ".visible .entry" in text
+    assert ".target sm_90" in text
 
 
 @compiled_alone
@@ -98,12 +98,12 @@ def test_the_simulator_plays_what_the_processor_plays() -> None:
     rows = json.loads(done.stdout)
     assert len(rows) > 30
     for row in rows:  # one thread after the other, in Python: to the last bit
-        assert row["pulls"] and row["same"] and row["apart"] == row["curves"] == 0.0, row
+        assert row == row | {"pulls": True, "same": True, "apart": 0.0, "curves": 0.0}
 
 
 def test_without_a_gpu_it_is_said() -> None:
     pytest.importorskip("numba_cuda", reason="pip install 'fairx[cuda]'")
-    if os.path.exists("/dev/nvidia0"):
+    if Path("/dev/nvidia0").exists():
         pytest.skip("there is a GPU")
     with pytest.raises(FairxError, match="device 'cuda' needs a GPU of NVIDIA's and its driver"):
         simulate(TS, STILL, MERITS[0], rounds=10, seed=1, device="cuda")

@@ -82,7 +82,9 @@ def _player(options: argparse.Namespace) -> Any:
         from fairx.experiments.gpu import gpu_player
 
         if options.cluster:
-            raise ValueError("--device cuda must be given without --cluster: the GPU is on this machine")
+            raise ValueError(
+                "--device cuda must be given without --cluster: the GPU is on this machine"
+            )
         return gpu_player(options.data)
     if options.cluster:
         return cluster_player(options.cluster, options.data)

@@ -140,7 +140,7 @@ def method_template(
     """
     own_name = f"{name}{inspect.signature(finder)}"
 
-    class RecordMethod(templates._OverloadMethodTemplate):  # type: ignore[misc, name-defined]
+    class RecordMethod(templates._OverloadMethodTemplate):  # type: ignore[misc]
         def _resolve(self, record: Any, attribute: str) -> Any:
             other = attribute != name or name in record.fields or not _fits(finder, record)
             return None if other else super()._resolve(record, own_name)

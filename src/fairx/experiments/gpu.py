@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fairx.policies.base import inner_form
+from fairx.rules import InvalidValue
 from fairx.simulation import Provenance
 from fairx.simulation.measures import measures_of
 from fairx.simulation.notions import NOTIONS
@@ -16,7 +17,7 @@ from fairx.simulation.runs import gathered
 
 from . import problems
 from .execution import Player
-from .parts import LoggedPart, marks
+from .parts import marks
 from .specification import built
 from .tasks import Row, Task, check_alike, row_of
 
@@ -53,8 +54,9 @@ def _batches(tasks: Sequence[Task]) -> Iterator[list[Task]]:
 def _run_of(task: Task, directory: str | None) -> OneRun:
     """Return the run of a task."""
     part = problems.part(task.problem, task.part, task.experiment_seed, directory)
-    if isinstance(part, LoggedPart):
-        raise ValueError(f"{task.problem.data} must be played without --device cuda: it is a log")
+    if not hasattr(part, "environment"):
+        rule = f"be left out for {task.problem.data}: a log is replayed on a processor"
+        raise InvalidValue("--device cuda", rule)
     policy, merit = built(json.loads(task.policy)), built(json.loads(task.merit))
     measures: Any = NOTIONS if task.notions else {}
     records = inner_form(policy), part.environment, merit, measures_of(measures)

@@ -5,13 +5,12 @@ Normal numbers come in pairs, for rounds half a block apart: the second of each 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fairx.compiled import kernel, meet, turns
 from fairx.types import Keys, Matrix, Vector
 
-from .streams import BLOCK, HALF, Numbers, Streams, normal_pair, uniform
-
+from .streams import BLOCK, HALF, Numbers, normal_pair, uniform
 
 BUFFERED = HALF + 1  # rounds whose normal numbers are in memory
 
@@ -64,7 +63,7 @@ def rows_of(normals: Vector, row: int, each: int) -> tuple[Vector, Vector]:
 
 
 @kernel
-def numbers_with(keys: Streams, t: int, normals: Vector) -> Numbers:
+def numbers_with(keys: Any, t: int, normals: Vector) -> Numbers:
     """Return the numbers of a round, given those of the policy."""
     row = t % BLOCK
     first, second = normal_pair(keys.reward_noise, t // BLOCK * HALF + row % HALF)

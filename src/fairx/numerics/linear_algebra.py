@@ -29,7 +29,7 @@ def lane_product(row: Vector, x: Vector, length: int) -> float:
     rest = 0.0
     for i in range(whole, length):
         rest += row[i] * x[i]
-    return ((a + e) + (c + g)) + ((b + f) + (d + h)) + rest  # type: ignore[no-any-return]
+    return ((a + e) + (c + g)) + ((b + f) + (d + h)) + rest
 
 
 @vector_kernel(rows=1)

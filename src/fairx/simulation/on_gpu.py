@@ -18,7 +18,7 @@ from fairx.texts import short
 
 from .loop import play_rounds
 from .one_run import OneRun
-from .runs import Watch, check_means_seen
+from .runs import Watch
 from .tally import Tally
 
 SCRATCH = ("deployed", "fair", "means", "candidates", "seen", "work", "normals")
@@ -47,7 +47,9 @@ def check_device(run: OneRun) -> None:
         raise InvalidValue("weights", f"be left out on a GPU, which plays one place: {remedy}")
     if hasattr(policy, "start_with"):
         theirs = f"have `propose` and `absorb` to be played on a GPU, not {short(policy.policy)}"
-        raise InvalidValue("policy", f"{theirs}: `probabilities` takes a generator, which is not there")
+        raise InvalidValue(
+            "policy", f"{theirs}: `probabilities` takes a generator, which is not there"
+        )
     if not hasattr(environment, "world"):
         theirs = f"have `world` to be played on a GPU, not {short(environment)}"
         raise InvalidValue("environment", f"{theirs}: `draw` takes a generator, which is not there")
@@ -83,7 +85,9 @@ def fleet_of(runs: Sequence[OneRun]) -> Fleet:
     warps = begun[0][0][2].features.shape[2] > 0
     keys = WarpStreams if warps else ThreadStreams
     records = [(*alone, keys._make(rest[0])) for alone, rest in begun]
-    return Fleet(play_rounds, records, _slim(begun[0][1][1]), SCRATCH, FAR, warps=warps, runs=len(runs))
+    return Fleet(
+        play_rounds, records, _slim(begun[0][1][1]), SCRATCH, FAR, warps=warps, runs=len(runs)
+    )
 
 
 def _slim(tally: Tally) -> Tally:

@@ -14,20 +14,18 @@ from .teaching import load_cuda
 HOPPER = (9, 0)
 
 
-def assembly(
-    fleet: Fleet, capability: tuple[int, int] = HOPPER, *, optimised: bool = True
-) -> str:
+def assembly(fleet: Fleet, capability: tuple[int, int] = HOPPER, *, optimised: bool = True) -> str:
     """Return the kernel of a fleet, compiled for GPUs of this capability."""
     cuda = load_cuda()
     typing = importlib.import_module("numba.cuda.typing.typeof")
     count = typing.typeof(1)
     kinds = [typing.typeof(_example(leaf, fleet.warps)) for leaf in fleet.written.leaves]
-    device = SimpleNamespace(compute_capability=capability)  # numba-cuda asks for the one that is there
-    with mock.patch("numba.cuda.dispatcher.get_current_device", lambda: device):
+    device = SimpleNamespace(
+        compute_capability=capability
+    )  # numba-cuda asks for the one that is there
+    with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=device):
         kernel = kernel_of(cuda, fleet.entry, fleet.written.source, fleet.written.names)
-        made = cuda.compile_ptx(
-            kernel, (count, count, count, *kinds), cc=capability, opt=optimised
-        )
+        made = cuda.compile_ptx(kernel, (count, count, count, *kinds), cc=capability, opt=optimised)
     return str(made[0])
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..origins import is_dispatcher
 
-
 V = TypeVar("V")
 
 
@@ -35,7 +34,9 @@ class Leaf(NamedTuple):
     @property
     def is_code(self) -> bool:
         """Tell whether it is nothing that can be sent: a function, or nothing at all."""
-        return self.first is None or isinstance(self.first, FunctionType) or is_dispatcher(self.first)
+        return (
+            self.first is None or isinstance(self.first, FunctionType) or is_dispatcher(self.first)
+        )
 
     def stacked(self, *, by_run: bool) -> Any:
         """Return the values as one array: those of a run side by side, or those of all runs."""

@@ -71,7 +71,9 @@ class Kernel:
         if not isinstance(part, tuple):
             return self.leaf(found[path])
         names = getattr(part, "_fields", [str(i) for i in range(len(part))])
-        inner = [self.value(one, (*path, name), found) for name, one in zip(names, part, strict=True)]
+        inner = [
+            self.value(one, (*path, name), found) for name, one in zip(names, part, strict=True)
+        ]
         if hasattr(part, "_fields"):
             return f"{self.named(type(part))}({', '.join(inner)})"
         return f"({''.join(f'{one}, ' for one in inner)})"
@@ -158,7 +160,7 @@ class Kernel:
             return {leaf.path for leaf in arrays if leaf.first.size <= NEAR}
         near = set()
         # Of arrays of one size the later ones first: a regression reads its factor, not its precision.
-        for leaf in sorted(reversed(arrays), key=lambda leaf: int(leaf.first.nbytes)):
+        for leaf in sorted(arrays[::-1], key=lambda leaf: int(leaf.first.nbytes)):
             self.room -= leaf.first.nbytes
             if self.room >= 0:
                 near.add(leaf.path)
