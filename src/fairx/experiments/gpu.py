@@ -53,7 +53,7 @@ def _batches(tasks: Sequence[Task]) -> Iterator[list[Task]]:
 
 def _run_of(task: Task, directory: str | None) -> OneRun:
     """Return the run of a task."""
-    part = problems.part(task.problem, task.part, task.experiment_seed, directory)
+    part: Any = problems.part(task.problem, task.part, task.experiment_seed, directory)
     if not hasattr(part, "environment"):
         rule = f"be left out for {task.problem.data}: a log is replayed on a processor"
         raise InvalidValue("--device cuda", rule)

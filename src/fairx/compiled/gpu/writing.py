@@ -159,8 +159,8 @@ class Kernel:
         if not self.warps:
             return {leaf.path for leaf in arrays if leaf.first.size <= NEAR}
         near = set()
-        # Of arrays of one size the later ones first: a regression reads its factor, not its precision.
-        for leaf in sorted(arrays[::-1], key=lambda leaf: int(leaf.first.nbytes)):
+        arrays.reverse()  # of one size, the later ones first: a regression reads its factor most
+        for leaf in sorted(arrays, key=lambda leaf: int(leaf.first.nbytes)):
             self.room -= leaf.first.nbytes
             if self.room >= 0:
                 near.add(leaf.path)
