@@ -65,6 +65,10 @@ def _add_options(parser: argparse.ArgumentParser, out: str) -> None:
         "--jobs", type=_positive, default=cores(), metavar="N", help="runs at a time (all cores)"
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="play on a Dask cluster instead")
+    parser.add_argument(
+        "--device", choices=("cpu", "cuda"), default="cpu",
+        help="cuda: play all runs of a policy at once on a GPU of NVIDIA's (fairx[cuda])",
+    )  # fmt: skip
     parser.add_argument("--data", metavar="DIR", help="where data sets are (or FAIRX_DATA)")
     parser.add_argument(
         "--band", choices=tuple(BANDS), default="std",

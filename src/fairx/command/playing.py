@@ -78,6 +78,14 @@ def plan(experiment: Any, options: argparse.Namespace) -> tuple[Any, str] | None
 def _player(options: argparse.Namespace) -> Any:
     from fairx.experiments import cluster_player, local_player
 
+    if options.device == "cuda":
+        from fairx.experiments.gpu import gpu_player
+
+        if options.cluster:
+            raise ValueError(
+                "--device cuda must be given without --cluster: the GPU is on this machine"
+            )
+        return gpu_player(options.data)
     if options.cluster:
         return cluster_player(options.cluster, options.data)
     return local_player(options.jobs, options.data)
