@@ -41,7 +41,7 @@ def scale() -> str:
         xs, ys = [float(at) for at in curve], list(curve.values())
         parts.append(line(frame, xs, ys, kind))
         parts += [dot(frame.x(x), frame.y(y), kind, 3) for x, y in zip(xs, ys, strict=True)]
-    marks = {14.0: "14", 1e3: "1,000", 1e5: "100,000", 1e6: "1,000,000"}
+    marks = {14.0: "14", 1e3: "1,000", 1e5: "100,000", 1e6: "1 M"}
     parts.append(below(frame, marks, "arms, both regrets included"))
     parts.append(legend(dict(zip(curves, KINDS, strict=True)), 74, 150))
     title = "Rounds a second against the number of arms: those of FairX-EG and FairX-UCB stay near a million"
