@@ -7,9 +7,9 @@ from typing import Any
 
 from fairx import rules
 
-from .names import choice, merged, table, tables
+from .names import choice, merged, table, tables, texts
 from .notions import NOTIONS
-from .specification import Entrant, is_set
+from .specification import Entrant, is_set, with_setting
 
 LARGEST_GRID = 10_000
 PART = "the part"  # of the file that is read: its name, which no key of a file can be
@@ -37,14 +37,11 @@ def own_notions(found: tuple[Entrant, ...]) -> list[str]:
 
 def _playing(listed: list[Mapping[str, Any]], part: str | None) -> list[dict[str, Any]]:
     """Return the policies that are not left out of this part."""
-    found = []
-    for one in listed:
-        left_out = one.get("not_in", [])
-        if not isinstance(left_out, list):
-            raise ValueError(f"not_in of {_label(one)} must list names of parts, not {left_out!r}")
-        if part not in left_out:
-            found.append({name: value for name, value in one.items() if name != "not_in"})
-    return found
+    return [
+        {name: value for name, value in one.items() if name != "not_in"}
+        for one in listed
+        if part not in texts(f"not_in of {_label(one)}", one.get("not_in", []))
+    ]
 
 
 def _changed(listed: list[dict[str, Any]], changes: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -99,6 +96,7 @@ def _entrant(content: Mapping[str, Any]) -> Entrant:
     for name in grid:
         if is_set(fixed, name):
             raise ValueError(f"{label} must have {name} in its grid or beside it, not both")
+        with_setting(fixed, name, None)  # refuses what leads nowhere
     points = {name: _values("grid", label, name, grid[name]) for name in grid}
     entrant = Entrant(label, kind, fixed, points, notion=notion, tuned_by=tuned_by)
     count = 1

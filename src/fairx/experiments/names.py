@@ -71,6 +71,13 @@ def text(where: str, value: Any) -> str:
     raise ValueError(f"{where} must be a text, not {value!r}")
 
 
+def texts(where: str, value: Any) -> list[str]:
+    """Return `value` if it is a list of texts."""
+    if isinstance(value, list):
+        return [text(f"each of {where}", one) for one in value]
+    raise ValueError(f"{where} must be a list of texts, not {value!r}")
+
+
 def imported(kind: str) -> Any:
     """Return what makes a policy or merit: one of ours by its name, or `module:Name`.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fairx import settings
 from fairx.merit import Custom, Merit
 
-from .names import imported
+from .names import imported, table
 from .problem import Problem
 
 FIGURES = ("regret", "exposure", "sweep", "frontier")
@@ -79,9 +79,8 @@ def with_setting(content: Mapping[str, Any], name: str, value: Any) -> dict[str,
     outer, dot, inner = name.partition(".")
     if not dot:
         return {**content, name: value}
-    if not isinstance(content.get(outer), Mapping):
-        raise ValueError(f"{name} must lead to a setting of {outer}, which is no table here")
-    return {**content, outer: with_setting(content[outer], inner, value)}
+    within = table(f"{outer}, to which {name} leads,", content.get(outer))
+    return {**content, outer: with_setting(within, inner, value)}
 
 
 def is_set(content: Any, name: str) -> bool:

@@ -50,7 +50,7 @@ def stayed(means: Vector, before: Vector) -> bool:
     """Tell whether these are the means that were kept: beyond the last of those is no number."""
     n = len(means)
     for i in range(n):
-        if not means[i] == before[i]:
+        if means[i] != before[i]:
             return False
     return n == len(before) or before[n] != before[n]
 
