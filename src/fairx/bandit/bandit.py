@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fairx import rules
 from fairx.features import Features
+from fairx.features.given import dimension_given
 from fairx.moved import renamed
 from fairx.policies import Policy
 from fairx.slates.examination import feedback_given
@@ -73,7 +74,7 @@ class Bandit:
         self.policy, self.feedback = policy, feedback_given(feedback, None)
         self.reward_range = rules.interval("reward_range", reward_range)
         clicks = offering.range_of_clicks(policy, feedback, self.reward_range)
-        self.features, self.dimension = features, offering.dimension_given(dimension, features)
+        self.features, self.dimension = features, dimension_given(dimension, features)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
         self._engine = Engine(policy, len(self._arms.names), self.dimension, self.seed, clicks)
