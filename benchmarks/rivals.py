@@ -112,7 +112,11 @@ def run_ridge() -> None:
     """Print what is left of the precision after many rewards of contexts of one and two directions."""
     rng, bars = np.random.default_rng(1), []
     rewards = rng.random(REWARDS)
-    for within in (FairXLinUCB(MERIT, 0.1, RIDGE), FairXLinTS(MERIT, 1, RIDGE), FairXLinEG(MERIT, 0.1, RIDGE)):
+    for within in (
+        FairXLinUCB(MERIT, 0.1, RIDGE),
+        FairXLinTS(MERIT, 1, RIDGE),
+        FairXLinEG(MERIT, 0.1, RIDGE),
+    ):
         for directions in (1, 2):
             basis = rng.normal(size=(directions, DIMENSION))
             contexts = rng.normal(size=(1_000, directions)) @ basis
@@ -122,7 +126,9 @@ def run_ridge() -> None:
             error = float(np.abs(inverse @ state.precision - np.eye(DIMENSION)).max())
             np.linalg.cholesky(state.precision)
             name = f"{type(within).__name__}, {directions} direction{'s' * (directions - 1)}"
-            print(f"  {name}: least eigenvalue {least:.3f} ridge, inverse to {error:.1e}", flush=True)
+            print(
+                f"  {name}: least eigenvalue {least:.3f} ridge, inverse to {error:.1e}", flush=True
+            )
             bars.append(Bar(f"{name}: least eigenvalue / ridge", least / RIDGE, at_least=0.5))
     print_bars(bars)
 
