@@ -18,6 +18,30 @@ def worlds(found: Found) -> str:
     return "\n".join([*lines, "", ""])
 
 
+def in_short(found: Found) -> str:
+    """Return who is the fairest by each notion in each world, of equals the one that gives up least."""
+    listed = list(dict.fromkeys(name for one in found.values() for name in one["notions"]))
+    lines = [
+        f"| by | {' | '.join(short(name) for name in found)} |",
+        f"| --- |{' --- |' * len(found)}",
+    ]
+    lines += [
+        f"| {notion} | {' | '.join(_fairest(one, notion) for one in found.values())} |"
+        for notion in listed
+    ]
+    return "\n".join([*lines, "", ""])
+
+
+def _fairest(one: dict[str, Any], notion: str) -> str:
+    lines = list(_lines(one, notion).values())
+    if not lines:
+        return ""
+    best = min(lines, key=lambda line: (round(line["unfair"][0], 4), line["given_up"][0]))
+    if notion == "reward":
+        return f"{best['policy']}: {best['unfair'][0]:.4f}"
+    return f"{best['policy']}: {best['unfair'][0]:.4f}, gives up {best['given_up'][0]:.3f}"
+
+
 def by_notion(found: Found) -> str:
     """Return a table for each notion, a column for each world that shows it; its own policies first."""
     listed = {name: said for one in found.values() for name, said in one["notions"].items()}

@@ -254,7 +254,7 @@ def test_what_is_given_up_follows_from_the_runs(tmp_path: Path) -> None:
             assert own[other].mean() < own[label].mean()
             assert paid[other].mean() < paid[label].mean()
     assert found["Uniform"].place > 1
-    assert words(found["UCB"]).startswith("is made for reward, and no. ")
+    assert words(found["UCB"]).startswith("is no. ")
     assert "it gives up" in words(found["Uniform"])
     write_report({"small": outcome}, tmp_path / "report", {})
     kept = json.loads((tmp_path / "report" / "notions.json").read_text("utf-8"))["small"]

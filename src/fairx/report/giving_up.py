@@ -80,15 +80,13 @@ def words(price: Price) -> str:
     'is made for Nash, and no. 2 of 9 by it, 0.5000 [0.4000 to 0.6000]; it gives up 0.5000 [0.4000 to 0.6000]
     of reward a round; better in both: UCB'
     """
-    better = (
-        f"better in both: {', '.join(price.better)}"
-        if price.better
-        else "nobody is surely better in both"
-    )
-    own = f"is made for {price.notion}, and no. {price.place} of {price.policies} by it, {ends(price.unfair)}"
+    own = f"no. {price.place} of {price.policies}"
     if price.notion == "reward":
-        return own.replace(" by it, ", ": it gives up ") + " of reward a round"
-    return f"{own}; it gives up {ends(price.given_up)} of reward a round; {better}"
+        return f"is {own} by reward: it gives up {ends(price.unfair)} a round"
+    others = "; ".join(price.better)  # labels may have commas
+    better = f"better in both: {others}" if others else "nobody is surely better in both"
+    made = f"is made for {price.notion}, and {own} by it, {ends(price.unfair)}"
+    return f"{made}; it gives up {ends(price.given_up)} of reward a round; {better}"
 
 
 def write_notions(outcomes: Mapping[str, Outcome], path: Path) -> None:
