@@ -52,10 +52,8 @@ def by_notion(found: Found) -> str:
 
 def _table(found: Found, notion: str, said: str) -> list[str]:
     columns = {name: lines for name, one in found.items() if (lines := _lines(one, notion))}
-    order = sorted(
-        {label for lines in columns.values() for label in lines},
-        key=lambda label: _place(columns, label),
-    )
+    listed = dict.fromkeys(label for lines in columns.values() for label in lines)
+    order = sorted(listed, key=lambda label: _place(columns, label))
     head = f"| policy | {' | '.join(short(name) for name in columns)} |"
     rows = [
         f"| {_named(columns, label)} | {' | '.join(_cell(lines.get(label)) for lines in columns.values())} |"
