@@ -45,6 +45,7 @@ from fairx import (
 from fairx.environments import Bernoulli, Labelled, Linear, Normal
 from fairx.policies import (
     SDTS,
+    Boltzmann,
     Chaining,
     DelayedFairXTS,
     DelayedFairXUCB,
@@ -123,6 +124,7 @@ RIVALS: list[Any] = [
     DiscountedRidge(FairXLinTS(MERITS[0], prior_std=1, reward_std=0.5), discount=0.9),
     SDTS(),
     FairSDTS(epsilon=2, delta=0.1),
+    Boltzmann(temperature=0.25),
     Chaining(width=0.3),
     DelayedFairXTS(MERITS[0]),
     DelayedFairXUCB(MERITS[0], delta=0.01, missing=True),

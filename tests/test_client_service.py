@@ -179,6 +179,19 @@ def test_named_features_are_encoded_before_they_are_sent(client: Any) -> None:
     named.delete()
 
 
+def test_named_features_are_encoded_by_the_service(client: Any) -> None:
+    features = Features({"hour": Number(12, 6)}, {"arm": Category(["a", "b"])}, [("hour", "arm")])
+    named = client.experiment("by-name")
+    made = named.create(["a", "b"], LINEAR, features=features)
+    assert made.dimension == features.dimension
+    choice = named.decide(contexts={"visit": {"hour": 21}})
+    rows = features.rows({"hour": 21}, [{"arm": "a"}, {"arm": "b"}])
+    assert named.decision(choice.decision).contexts == tuple(map(tuple, rows.tolist()))
+    with pytest.raises(ServiceError, match="feature 'hour' must be given"):
+        named.decide(contexts={"visit": {}})
+    named.delete()
+
+
 def test_tokens(client: Any, running: Server) -> None:
     client.experiment("own").create(["a"], POLICY)
     made = client.create_token("site", "decide", "own")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import imported
 
 PAGE = Path(__file__).parents[1] / "docs" / "neighbours.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="docs are not part of the sdist")
@@ -24,7 +25,7 @@ def run(heading: str) -> dict[str, Any]:
 
 @pytest.mark.filterwarnings("default")  # theirs
 def test_optuna_finds_settings() -> None:
-    pytest.importorskip("optuna", reason="needs Optuna: pip install optuna")
+    imported("optuna", "pip install optuna")
     names = run("Optuna over settings")
     assert set(names["best"]) == {"prior_std", "reward_std"}
     assert names["study"].best_value <= min(trial.value for trial in names["study"].trials)

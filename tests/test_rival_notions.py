@@ -40,6 +40,7 @@ from fairx import (
 from fairx.numerics.gamma import gamma, quick_gamma, spread_of
 from fairx.policies import (
     SDTS,
+    Boltzmann,
     Chaining,
     DelayedFairXTS,
     DelayedFairXUCB,
@@ -272,10 +273,37 @@ def test_a_step_has_the_slope_of_reward_and_entropy_for_its_mean() -> None:
     assert np.abs(mean_step - 0.1 * slope).max() < 1e-8
 
 
-def test_boltzmann_is_epsilon_greedy_without_epsilon() -> None:
-    policy = FairXEG(Exponential(3), epsilon=0)
-    weights = np.exp(3 * SUMS / PULLS)
+@pytest.mark.parametrize("policy", [FairXEG(Exponential(4), epsilon=0), Boltzmann(0.25)], ids=name)
+def test_boltzmann_is_fair_without_epsilon(policy: Any) -> None:
+    weights = np.exp(4 * SUMS / PULLS)
     assert np.allclose(shown(policy, after(policy, REWARDS)), weights / weights.sum(), atol=1e-14)
+    assert np.allclose(shown(policy, policy.start(4)), 0.25)
+    some = weights[[3, 1]] / weights[[3, 1]].sum()
+    assert np.allclose(shown(policy, after(policy, REWARDS), [3, 1]), some, atol=1e-14)
+
+
+def test_a_cold_boltzmann_is_greedy() -> None:
+    state = after(Boltzmann(1e-300), REWARDS)
+    assert np.array_equal(shown(Boltzmann(1e-300), state), np.eye(4)[(SUMS / PULLS).argmax()])
+    assert np.allclose(shown(Boltzmann(1e300), state), 0.25)
+
+
+@pytest.mark.parametrize(
+    ("one", "each"),
+    [
+        (FairLearn(UCB(0.2), 0.2, 1), FairLearn(UCB(0.2), [0.2] * 4, 1)),
+        (GuaranteedRevenue(0.1), GuaranteedRevenue([0.1] * 4)),
+    ],
+    ids=["rates", "revenues"],
+)
+def test_one_number_is_for_all_arms(one: Any, each: Any) -> None:
+    paid = environments.Bernoulli([0.2, 0.5, 0.5, 0.8])
+    alike = [simulate(policy, paid, MERIT, rounds=200, seed=4) for policy in (one, each)]
+    assert np.array_equal(alike[0].exposure, alike[1].exposure)
+    bandit = Bandit(one, ["a", "b"], seed=1)
+    bandit.learn(bandit.act(), 1.0)
+    bandit.add_arm("c")
+    assert len(bandit.act().probabilities) == 3
 
 
 COUNTING = [
@@ -391,6 +419,11 @@ def test_a_bandit_plays_as_a_simulation(policy: Any, tmp_path: Path) -> None:
         (lambda: FairLearn(UCB(0.1), [0.7, 0.7]), "the sum of the rates must be"),
         (lambda: FairLearn(Exp3(0.1), [0.1]), "policy must learn from rewards alone"),
         (lambda: FairLearn(UCB(0.1), [0.1]).start(2), "rates must be one for each of the 2 arms"),
+        (lambda: FairLearn(UCB(0.1), 0.4).start(3), "rates must be at most 1 in all, not 1.2: 0.4"),
+        (lambda: FairLearn(UCB(0.1), "much"), "rates must be a number from 0 to 1, not 'much'"),
+        (lambda: GuaranteedRevenue(1.5), "revenues must be a number from 0 to 1"),
+        (lambda: Boltzmann(0), "temperature must be positive, not 0"),
+        (lambda: Boltzmann(1e-310), "1 / temperature must be finite"),
         (lambda: GuaranteedRevenue([0.7, 0.7]), "the sum of the revenues must be"),
         (lambda: GuaranteedRevenue([0.1]).start(2), "revenues must be one for each of the 2 arms"),
         (lambda: Discounted(TS(1, 1), 1), "discount must be below 1, not 1"),

@@ -1,4 +1,4 @@
-// Made by scripts/typescript-client from the OpenAPI document aaceb30bd4d0e9ff
+// Made by scripts/typescript-client from the OpenAPI document 5504b8f9bf1d4545
 /* eslint-disable */
 /* tslint:disable */
 // @ts-nocheck

@@ -1,4 +1,4 @@
-// Made by scripts/typescript-client from the OpenAPI document aaceb30bd4d0e9ff
+// Made by scripts/typescript-client from the OpenAPI document 5504b8f9bf1d4545
 /* eslint-disable */
 /* tslint:disable */
 // @ts-nocheck
@@ -69,6 +69,11 @@ export interface NewExperiment {
   reward_range?: [number, number] | null;
   /** @default false */
   requires_shown?: boolean;
+  /**
+   * What contexts are made of, by name: features of a visit and of each arm, in this order, pairs of them, and into how many columns they are hashed
+   * @default null
+   */
+  features?: object | null;
 }
 
 /**
@@ -88,6 +93,7 @@ export interface ExperimentOut {
   requires_shown: boolean;
   snapshot: number;
   created: number;
+  features?: object;
 }
 
 /**
@@ -135,8 +141,11 @@ export interface Decide {
   key: string;
   /** @default null */
   candidates?: string[] | null;
-  /** @default null */
-  contexts?: number[][] | null;
+  /**
+   * A row of numbers for each candidate; or, where the experiment has features, `visit` and `arms` (by name, or in the order of the candidates)
+   * @default null
+   */
+  contexts?: (number[][] | object) | null;
   /** @default null */
   unit?: string | null;
   /** @default null */

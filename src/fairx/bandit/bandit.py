@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from fairx import rules
 from fairx.features import Features
+from fairx.features.given import dimension_given
 from fairx.policies import Policy
 from fairx.slates.examination import feedback_given
 from fairx.texts import table
@@ -65,7 +66,7 @@ class Bandit:
         self.policy, self.feedback = policy, feedback_given(feedback, None)
         self.reward_range = rules.interval("reward_range", reward_range)
         clicks = offering.range_of_clicks(policy, feedback, self.reward_range)
-        self.features, self.dimension = features, offering.dimension_given(dimension, features)
+        self.features, self.dimension = features, dimension_given(dimension, features)
         self.seed = rules.count("seed", seed, low=0)
         self._lock = threading.RLock()
         self._engine = Engine(

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import fairx.features
 from fairx.errors import BrokenFile
-from fairx.features import Features
+from fairx.features.given import features_given
 from fairx.files import read_archive, write_archive
 from fairx.settings import KINDS, build, describe
 
@@ -97,7 +96,7 @@ def header_of(bandit: Any, arms: Arms) -> dict[str, Any]:
         "seed": bandit.seed,
         "feedback": bandit.feedback,
         "reward_range": bandit.reward_range,
-        "features": written_features(bandit.features),
+        "features": None if bandit.features is None else describe(bandit.features),
         "made": bandit.decisions,
     }
 
@@ -107,7 +106,7 @@ def settings_of(header: Mapping[str, Any], policy: Any) -> dict[str, Any]:
     found = {name: header[name] for name in ("feedback", "reward_range") if name in header}
     made = built(header["policy"]) if policy is None else policy
     needed = {name: header[name] for name in ("arms", "dimension", "seed")}
-    return {"policy": made, "features": built_features(header.get("features")), **needed, **found}
+    return {"policy": made, "features": features_given(header.get("features")), **needed, **found}
 
 
 @contextmanager
@@ -142,14 +141,3 @@ def built(mapping: Any) -> Any:
             "the policy is not ours or holds a function: give it as Bandit.load(path, policy)"
         )
     return build(mapping)
-
-
-def written_features(features: Features | None) -> Any:
-    """Return features as a mapping; nothing for none."""
-    return None if features is None else describe(features)
-
-
-def built_features(mapping: Any) -> Any:
-    """Return the features of a mapping; files of before have none."""
-    kinds = {name: getattr(fairx.features, name) for name in fairx.features.__all__}
-    return None if mapping is None else build(mapping, kinds)

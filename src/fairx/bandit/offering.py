@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fairx import rules
 from fairx.features import Features
-from fairx.features.encoding import given_rows
+from fairx.features.given import given_rows
 from fairx.policies.drawing import Drawn
 from fairx.slates import place_weights
 from fairx.slates.examination import chances_given, check_clicks, feedback_given
@@ -51,16 +51,6 @@ def range_of_clicks(
         return None
     check_clicks(policy, np.ones(1), *reward_range)
     return reward_range
-
-
-def dimension_given(dimension: int, features: Features | None) -> int:
-    """Return the dimension of contexts, which is that of the features, where there are any."""
-    if features is None:
-        return rules.count("dimension", dimension, low=0)
-    if dimension not in (0, features.dimension):
-        rule = f"be left out, or that of the features, {features.dimension}, not {dimension!r}"
-        raise rules.InvalidValue("dimension", rule)
-    return features.dimension
 
 
 def contexts_given(

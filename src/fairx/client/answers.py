@@ -29,6 +29,7 @@ class Experiment(Struct, frozen=True):
     requires_shown: bool
     snapshot: int
     created: float  # seconds since 1970
+    features: dict[str, Any] | None = None  # what contexts are made of, by name
 
 
 class Choice(Struct, frozen=True):

@@ -31,12 +31,16 @@ def create(
     floor: float = 0.0,
     reward_range: tuple[float, float] | None = None,
     requires_shown: bool = False,
+    features: Any = None,
 ) -> Call[Experiment]:
-    """Create the experiment. `policy` is a policy of `fairx`, or its mapping with `kind`."""
+    """Create the experiment. `policy` is a policy of `fairx`, or its mapping with `kind`.
+
+    `features` are `fairx.features.Features`, or their mapping: `decide` then takes contexts by name.
+    """
     settings = {
         "name": experiment,
         "arms": names("arms", arms),
-        "policy": _policy(policy),
+        "policy": _plain("policy", policy),
         "dimension": rules.count("dimension", dimension, low=0),
         "reward_window_s": rules.number("reward_window_s", reward_window_s, low=0),
         # None is a value of its own here, so it is sent
@@ -45,6 +49,8 @@ def create(
         "reward_range": reward_range and [rules.number("reward_range", r) for r in reward_range],
         "requires_shown": requires_shown,
     }
+    if features is not None:
+        settings["features"] = _plain("features", features)
     path("experiments", experiment)  # a name that no address can hold is refused now, not later
     sent = msgspec.json.encode(settings)
     return Call("POST", path("experiments"), EXPERIMENT, sent)
@@ -131,12 +137,12 @@ def _finite(name: str, value: float | None) -> float | None:
     return None if value is None else rules.number(name, value)
 
 
-def _policy(policy: Any) -> Any:
-    plain = dict(policy) if isinstance(policy, Mapping) else describe(policy)
+def _plain(name: str, record: Any) -> Any:
+    plain = dict(record) if isinstance(record, Mapping) else describe(record)
     try:
         json.dumps(plain, allow_nan=False)  # msgspec would write NaN as null
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"policy must be of texts and finite numbers, not {plain!r}: {error}"
+            f"{name} must be of texts and finite numbers, not {plain!r}: {error}"
         ) from None
     return plain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 import numpy.typing as npt
@@ -23,7 +23,7 @@ def decide(
     experiment: str,
     key: str | None = None,
     candidates: Iterable[str] | None = None,
-    contexts: npt.ArrayLike | None = None,
+    contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
     unit: str | None = None,
     count: None = None,
     probabilities: bool = False,
@@ -34,7 +34,7 @@ def decide(
     experiment: str,
     key: str | None = None,
     candidates: Iterable[str] | None = None,
-    contexts: npt.ArrayLike | None = None,
+    contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
     unit: str | None = None,
     *,
     count: int,
@@ -46,7 +46,7 @@ def decide(
     experiment: str,
     key: str | None = None,
     candidates: Iterable[str] | None = None,
-    contexts: npt.ArrayLike | None = None,
+    contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
     unit: str | None = None,
     count: None = None,
     probabilities: bool = False,
@@ -57,7 +57,7 @@ def decide(
     experiment: str,
     key: str | None = None,
     candidates: Iterable[str] | None = None,
-    contexts: npt.ArrayLike | None = None,
+    contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
     unit: str | None = None,
     count: int | None = None,
     probabilities: bool = False,
@@ -66,7 +66,8 @@ def decide(
     """Choose an arm, or `count` arms independently, or a slate; the same `key` gets the same answer.
 
     Without a key a new one is made here, once, so that a retry cannot decide twice. `places` are the
-    weights of the places of a slate, or how many there are where all are seen alike.
+    weights of the places of a slate, or how many there are where all are seen alike. `contexts` are a row for
+    each candidate or, where the experiment has features, `{"visit": {...}, "arms": {...}}`.
     """
     listed = names("candidates", candidates)
     sent = body(
@@ -99,6 +100,9 @@ def _places(places: int | Iterable[float]) -> int | list[float]:
     return rules.count("places", places)
 
 
-def _rows(contexts: npt.ArrayLike, candidates: list[str] | None) -> Any:
+def _rows(contexts: Any, candidates: list[str] | None) -> Any:
+    """Return rows of numbers; features by name as they are, for the service knows which there are."""
+    if isinstance(contexts, Mapping):
+        return dict(contexts)
     wanted = None if candidates is None else len(candidates)
     return rules.array("contexts", contexts, (wanted, None), "one row per candidate").tolist()

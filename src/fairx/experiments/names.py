@@ -49,11 +49,33 @@ def tables(where: str, value: Any) -> list[Mapping[str, Any]]:
     return [table(f"each of the {where}", one) for one in value]
 
 
+def merged(base: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `content` on top of `base`: tables are merged, all else is replaced.
+
+    Examples
+    --------
+    >>> merged({"runs": 3, "grid": {"width": [1]}}, {"grid": {"beta": [2]}})
+    {'runs': 3, 'grid': {'width': [1], 'beta': [2]}}
+    """
+    both = {
+        key: merged(base[key], value) if isinstance(value, Mapping) and key in base else value
+        for key, value in content.items()
+    }
+    return {**base, **both}
+
+
 def text(where: str, value: Any) -> str:
     """Return `value` if it is a text."""
     if isinstance(value, str) and value:
         return value
     raise ValueError(f"{where} must be a text, not {value!r}")
+
+
+def texts(where: str, value: Any) -> list[str]:
+    """Return `value` if it is a list of texts."""
+    if isinstance(value, list):
+        return [text(f"each of {where}", one) for one in value]
+    raise ValueError(f"{where} must be a list of texts, not {value!r}")
 
 
 def imported(kind: str) -> Any:

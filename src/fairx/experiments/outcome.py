@@ -15,7 +15,7 @@ from .specification import Experiment
 
 
 class Tried(NamedTuple):
-    """One setting of a grid, and its final fairness regret on the validation part."""
+    """One setting of a grid, and what it was tuned by, mean and deviation on the validation part."""
 
     settings: Mapping[str, Any]
     mean: float
@@ -30,7 +30,8 @@ class Curve(NamedTuple):
     settings: Mapping[str, Any]  # the chosen values of what was searched
     tried: tuple[Tried, ...]  # all of the grid, in its order
     results: tuple[Result, ...]  # one per horizon, the last one the longest
-    notion: str = "merit"  # of fairness: what it was tuned by
+    notion: str = "merit"  # of fairness: what it is made for
+    tuned_by: str = "merit"  # the notion that chose its settings
 
     @property
     def result(self) -> Result:

@@ -12,8 +12,8 @@ from typing import Any
 from fairx import rules
 from fairx.merit import Merit
 
-from .entrants import entrants
-from .names import choice, known, table, tables, text
+from .entrants import PART, entrants, own_notions
+from .names import choice, known, merged, table, tables, text
 from .notions import notions_given
 from .problem import Problem
 from .specification import FIGURES, Experiment, built
@@ -22,7 +22,7 @@ SCALES = ("smoke", "quick", "paper")
 SCALED = ("rounds", "tuning_rounds", "runs", "validation_runs")
 KEYS = (
     "name", "title", "figure", "extends", "problem", "merits", "policies", "more_policies",
-    *SCALED, "seed", "scales", "parts", "chapter", "text", "compare", "notions",
+    "changes", *SCALED, "seed", "scales", "parts", "chapter", "text", "compare", "notions",
 )  # fmt: skip
 OURS = resources.files("fairx.experiments")
 
@@ -95,16 +95,7 @@ def _extended(content: dict[str, Any], path: Path, seen: tuple[str, ...]) -> dic
         return content
     name = text("extends", content.pop("extends"))
     base = _content(path.parent / name if name.endswith(".toml") else name, seen)
-    return _merged(base, content)
-
-
-def _merged(base: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `content` on top of `base`: tables are merged, all else is replaced."""
-    both = {
-        key: _merged(base[key], value) if isinstance(value, Mapping) and key in base else value
-        for key, value in content.items()
-    }
-    return {**base, **both}
+    return merged(base, content)
 
 
 def _of_the_package(name: str) -> str:
@@ -121,7 +112,7 @@ def _parts(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for part in tables("parts", content.pop("parts")):
         known("a part", part, KEYS)
         name = text("the name of a part", part.get("name"))
-        yield _merged(content, {**part, "name": f"{content['name']}-{name}"})
+        yield merged(content, {**part, "name": f"{content['name']}-{name}", PART: name})
 
 
 def _experiment(content: dict[str, Any], scale: str) -> Experiment:
@@ -155,7 +146,7 @@ def _experiment(content: dict[str, Any], scale: str) -> Experiment:
         scale=scale,
         chapter=str(content.get("chapter", "")),
         text=str(content.get("text", "")),
-        notions=notions_given(content.get("notions", []), [entrant.notion for entrant in policies]),
+        notions=notions_given(content.get("notions", []), own_notions(policies)),
         compare=_compared(content, [entrant.label for entrant in policies]),
     )
 

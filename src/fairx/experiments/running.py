@@ -140,14 +140,14 @@ def _add_missing(name: str, tasks: Sequence[Task], rows: Rows, player: Player) -
 def _chosen(
     experiment: Experiment, entrant: Entrant, merit: Merit, checksum: str, rows: Rows
 ) -> tuple[dict[str, Any], tuple[Tried, ...]]:
-    """Return the point that is fairest by the policy's own notion, the first on ties."""
+    """Return the point that is best by the notion that tunes the policy, the first on ties."""
     points = list(entrant.points())
     if len(points) == 1:
         return points[0], ()
     tried = []
     for point in points:
         tasks = validation_tasks(experiment, entrant, point, merit, checksum)
-        finals = _finals(entrant.notion, [rows[task.key] for task in tasks])
+        finals = _finals(entrant.tuned_by, [rows[task.key] for task in tasks])
         tried.append(Tried(point, float(finals.mean()), float(standard_deviation(finals))))
     best = min(range(len(points)), key=lambda i: tried[i].mean)
     return points[best], tuple(tried)
@@ -169,7 +169,9 @@ def _curve(
         for rounds in experiment.rounds
     ]
     policy = built(entrant.described(point, merit))
-    return Curve(entrant.label, policy, point, tried, tuple(results), entrant.notion)
+    return Curve(
+        entrant.label, policy, point, tried, tuple(results), entrant.notion, entrant.tuned_by
+    )
 
 
 def _result(found: Sequence[Row]) -> Result:

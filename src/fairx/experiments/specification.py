@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fairx import settings
 from fairx.merit import Custom, Merit
 
-from .names import imported
+from .names import imported, table
 from .problem import Problem
 
 FIGURES = ("regret", "exposure", "sweep", "frontier")
@@ -24,7 +24,8 @@ class Entrant(NamedTuple):
     fixed: Mapping[str, Any]
     grid: Mapping[str, tuple[Any, ...]]
     family: str = ""  # what entrants of one sweep have for a label
-    notion: str = "merit"  # of fairness: what it is tuned by, and shown under first
+    notion: str = "merit"  # of fairness: what it is made for, and shown under first
+    tuned_by: str = "merit"  # the notion that chooses its settings
 
     def points(self) -> Iterator[dict[str, Any]]:
         """Yield the points of the grid, the last setting changing fastest."""
@@ -33,7 +34,9 @@ class Entrant(NamedTuple):
 
     def described(self, point: Mapping[str, Any], merit: Merit) -> dict[str, Any]:
         """Return the policy at a point of the grid as a mapping that `built` understands."""
-        chosen = {"kind": self.kind, **self.fixed, **point}
+        chosen = {"kind": self.kind, **self.fixed}
+        for name, value in point.items():
+            chosen = with_setting(chosen, name, value)
         if "merit" not in chosen and takes_merit(self.kind):
             chosen["merit"] = described(merit)
         return chosen
@@ -63,6 +66,29 @@ class Experiment(NamedTuple):
         """Return what makes it another experiment: merits, policies and runs may be added."""
         horizons = {"rounds": list(self.rounds), "tuning_rounds": self.tuning_rounds}
         return {**self.problem.described(), **horizons, "seed": self.seed}
+
+
+def with_setting(content: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return a policy with a setting; dots lead to policies within.
+
+    Examples
+    --------
+    >>> with_setting({"kind": "Floor", "policy": {"kind": "UCB"}}, "policy.width", 0.1)
+    {'kind': 'Floor', 'policy': {'kind': 'UCB', 'width': 0.1}}
+    """
+    outer, dot, inner = name.partition(".")
+    if not dot:
+        return {**content, name: value}
+    within = table(f"{outer}, to which {name} leads,", content.get(outer))
+    return {**content, outer: with_setting(within, inner, value)}
+
+
+def is_set(content: Any, name: str) -> bool:
+    """Tell whether a policy has a setting already; dots lead to policies within."""
+    outer, dot, inner = name.partition(".")
+    if not isinstance(content, Mapping) or outer not in content:
+        return False
+    return not dot or is_set(content[outer], inner)
 
 
 def takes_merit(kind: str) -> bool:

@@ -11,6 +11,7 @@ from fairx import rules
 from .tokens import Token
 
 Kinds = tuple[tuple[str, Any], ...]
+MOST = 100_000  # columns
 
 
 def declared(part: str, kinds: Any) -> Kinds:
@@ -54,6 +55,11 @@ def _columns(
         if closed and not getattr(kind, "values", True):
             rule = "have values where features are not hashed: Category([...]), or hashed=256"
             raise rules.InvalidValue(f"feature {name!r}", rule)
+    sizes = {name: len(found) for name, found in known.items()}
+    whole = sum(sizes.values()) + sum(sizes[left] * sizes[right] for left, right in crosses)
+    if whole > MOST:
+        rule = f"be at most {MOST:,} in all, not {whole:,}: cross fewer values, or hash them (hashed=256)"
+        raise rules.InvalidValue("columns", rule)
     tokens: list[Token] = [()] if intercept else []
     tokens += [token for found in known.values() for token in found]
     for left, right in crosses:

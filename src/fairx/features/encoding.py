@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,31 +149,3 @@ class Features(NamedTuple):
             return functools.partial(hashed, columns=self.hashed)
         columns = columns_of(self)
         return lambda token: (columns[token], 1.0)
-
-
-def given_rows(features: Features, given: Any, names: Sequence[Any]) -> Matrix:
-    """Return the contexts of the arms of these names, of {"visit": ..., "arms": ...}; either may be left out.
-
-    `arms` has their features by name, or in their order.
-
-    Examples
-    --------
-    >>> from fairx.features import Category, Features
-    >>> features = Features(arms={"arm": Category(["a", "b"])}, intercept=False)
-    >>> given_rows(features, {}, ["b", "a"])
-    array([[0., 1.],
-           [1., 0.]])
-    """
-    if not isinstance(given, Mapping) or set(given) - {"visit", "arms"}:
-        rule = f"be {{'visit': ..., 'arms': ...}}, for this bandit has features, not {given!r}"
-        raise rules.InvalidValue("contexts", rule)
-    arms = given.get("arms", [{}] * len(names))
-    if isinstance(arms, Mapping) and set(arms) >= set(names):
-        arms = [arms[name] for name in names]
-    records = records_of(arms)
-    if len(records) != len(names):
-        rule = f"have the features of each of {len(names)} arms on offer, not of {len(records)}"
-        raise rules.InvalidValue("contexts", rule)
-    if "arm" in dict(features.arms):
-        records = [{"arm": name} | dict(each) for name, each in zip(names, records, strict=True)]
-    return features.rows(given.get("visit", {}), records)

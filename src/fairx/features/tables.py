@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fairx import rules
@@ -22,7 +22,7 @@ def records_of(table: Any) -> list[Mapping[str, Any]]:
         return list(table.to_dict("records"))
     if isinstance(table, Mapping):
         return _zipped(table)
-    rows = list(table)
+    rows = list(table) if isinstance(table, Iterable) else [table]
     for row in rows:
         if not isinstance(row, Mapping):
             rule = f"be a table or mappings of features by name, not {row!r}"

@@ -13,11 +13,13 @@ from fairx.experiments.notions import frontier, unfairness
 from fairx.experiments.outcome import Outcome, Panel
 from fairx.pictures import Style, new_figure, styles
 from fairx.simulation import bands
+from fairx.types import Vector
 
 from .figure import Layout, View, file_words, legend, merit_title, write
 
 GUIDE = "#555555"
 ACROSS = 3  # panels in a row
+NEAR = 0.04  # of a panel: labels that would lie upon each other
 
 
 def frontier_figure(outcome: Outcome, band: str = "std") -> Figure:
@@ -61,9 +63,50 @@ def layout(outcome: Outcome, band: str = "std") -> Layout:
     )
 
 
+def together(xs: Vector, ys: Vector) -> list[list[int]]:
+    """Return who lies so near another that they have one label.
+
+    Examples
+    --------
+    >>> together(np.array([0.1, 0.9, 0.11]), np.array([0.5, 0.1, 0.5]))
+    [[0, 2], [1]]
+    """
+    wide, high = (max(float(np.ptp(values)), 1e-300) for values in (xs, ys))
+    groups: list[list[int]] = []
+    for i in range(len(xs)):
+        for group in groups:
+            first = group[0]
+            if abs(xs[i] - xs[first]) < NEAR * wide and abs(ys[i] - ys[first]) < NEAR * high:
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    return groups
+
+
+def numbers(group: list[int]) -> str:
+    """Return the numbers of policies in a legend that begins with 1, many in a row by their ends.
+
+    Examples
+    --------
+    >>> numbers([0, 1, 2, 5, 7, 8])
+    '1\N{EN DASH}3, 6, 8, 9'
+    """
+    rows: list[list[int]] = []
+    for i in group:
+        if rows and rows[-1][-1] == i:  # the number before
+            rows[-1].append(1 + i)
+        else:
+            rows.append([1 + i])
+    return ", ".join(
+        f"{row[0]}\N{EN DASH}{row[-1]}" if len(row) > 2 else ", ".join(map(str, row))
+        for row in rows
+    )
+
+
 def _draw(axis: Axes, panel: Panel, notion: str, found: Mapping[str, Style], band: str) -> None:
     points = []
-    for number, (curve, style) in enumerate(zip(panel.curves, found.values(), strict=True), 1):
+    for curve, style in zip(panel.curves, found.values(), strict=True):
         x = bands.band(unfairness(notion, curve.result)[:, None], band)
         y = bands.band(unfairness("reward", curve.result)[:, None], band)
         points.append((x[0][0], y[0][0]))
@@ -76,8 +119,10 @@ def _draw(axis: Axes, panel: Panel, notion: str, found: Mapping[str, Style], ban
             *points[-1], xerr=wide[0], yerr=wide[1], color=style.colour,
             marker="D" if own else "o", ms=6 if own else 4, lw=1,
         )  # fmt: skip
-        axis.annotate(str(number), points[-1], (3, 3), textcoords="offset points", fontsize=6)
     xs, ys = np.array(points).T
+    for group in together(xs, ys):
+        where = xs[group[0]], ys[group[0]]
+        axis.annotate(numbers(group), where, (4, 4), textcoords="offset points", fontsize=6)
     best = frontier(xs, ys)
     axis.plot(xs[best], ys[best], color=GUIDE, lw=0.8, ls=":", zorder=0)
     axis.set(ylabel="reward given up a round")

@@ -31,6 +31,7 @@ from .optimism import Exact
 from .radius import Confidence, Constant
 from .rivals import (
     SDTS,
+    Boltzmann,
     Chaining,
     DelayedFairXTS,
     DelayedFairXUCB,
@@ -52,6 +53,7 @@ __all__ = [
     "Ascent",
     "Bernstein",
     "BetaTS",
+    "Boltzmann",
     "Chaining",
     "Confidence",
     "Constant",

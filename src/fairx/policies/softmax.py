@@ -19,12 +19,20 @@ def soften(scores: Vector, arms: Indices, scale: float, out: Vector) -> None:
     >>> out.round(3)
     array([0.269, 0.731])
     """
-    top, total = scores[arms[0]], 0.0
-    for position in range(1, len(arms)):
-        top = max(top, scores[arms[position]])
     for position in range(len(arms)):
-        out[position] = exp(scale * (scores[arms[position]] - top))
-    for position in range(len(arms)):
+        out[position] = scores[arms[position]]
+    soften_here(scale, out)
+
+
+@kernel
+def soften_here(scale: float, out: Vector) -> None:
+    """Put exp(scale * score), over the sum of all, in the place of each score."""
+    top, total = out[0], 0.0
+    for position in range(1, len(out)):
+        top = max(top, out[position])
+    for position in range(len(out)):
+        out[position] = exp(scale * (out[position] - top))
+    for position in range(len(out)):
         total += out[position]
-    for position in range(len(arms)):
+    for position in range(len(out)):
         out[position] /= total

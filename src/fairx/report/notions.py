@@ -16,7 +16,7 @@ class Line(NamedTuple):
     """One policy: mean over runs, a round, with its 95 % interval."""
 
     policy: str
-    own: bool  # tuned by this notion
+    own: bool  # made for this notion
     unfair: Interval
     given_up: Interval  # regret to the best arm
     unbeaten: bool  # no other has a lower mean of one and not a higher of the other

@@ -19,6 +19,7 @@ from fairx.simulation import bands
 
 from .claims import LOOKS, NOT_RUN, STATEMENTS, VERDICTS, Claim, claims
 from .comparisons import comparisons, interval
+from .giving_up import prices, words, write_notions
 from .latex import write_latex
 from .notions import ends, notion_tables
 from .tables import Row, rows, setting_words, write_tables
@@ -33,7 +34,7 @@ CAPTIONS = {
     "sweep": "Mean over the runs ± {band}, by the value of a setting; a policy without one is a level line. Starved arms "
     "were shown less than a tenth of their fair share.",
     "frontier": "Mean over the runs ± {band}, for each notion of fairness: what a policy gives up of reward, against how unfair it "
-    "is. Diamonds were tuned by the notion. Dots join those that no other beats in one without being worse in the other.",
+    "is. Diamonds are made for the notion. Dots join those that no other beats in one without being worse in the other.",
 }
 
 
@@ -71,6 +72,7 @@ def write_report(
         _check_name(name)
     write_tables(outcomes, folder / "tables.csv")
     write_latex(outcomes, folder / "tables.tex", band)
+    write_notions(outcomes, folder / "notions.json")
     sections = [
         {"number": index, **_section(name, outcome, folder, band, panels)}
         for index, (name, outcome) in enumerate(outcomes.items(), 1)
@@ -151,6 +153,7 @@ def _section(name: str, outcome: Outcome, folder: Path, band: str, panels: bool)
         "searches": _searches(outcome),
         "compared": comparisons(outcome),
         "notions": notion_tables(outcome),
+        "prices": [(price, words(price)) for price in prices(outcome)],
         "missing": [merit_title(m) for m in experiment.merits if (type(m), m) not in played],
     }
 
@@ -179,6 +182,7 @@ def _searches(outcome: Outcome) -> list[dict[str, Any]]:
         {
             "merit": merit_title(panel.merit),
             "policy": curve.label,
+            "tuned_by": curve.tuned_by,
             "tried": [
                 (setting_words(t.settings), t, t.settings == curve.settings) for t in curve.tried
             ],

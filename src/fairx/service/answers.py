@@ -32,6 +32,7 @@ class ExperimentOut(Struct):
     requires_shown: bool
     snapshot: int
     created: float
+    features: dict[str, Any] | UnsetType = UNSET
 
 
 class Experiments(Struct):

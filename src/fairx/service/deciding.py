@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 
 from fairx.errors import FairxError
@@ -19,6 +20,7 @@ from fairx.store.snapshots import ServedExperiment, Snapshot
 from fairx.store.writer import DECISIONS
 
 from .answers import Decided
+from .naming import encoded
 from .requests import Decide
 from .runtime import Runtime
 
@@ -31,7 +33,8 @@ async def recorded(
     digest = digest_of(asked, contexts)
     try:
         check_running(decider.snapshot.experiment)
-        candidates = decider.candidates(asked.candidates, contexts)
+        rows = encoded(decider, asked.candidates, contexts)
+        candidates = decider.candidates(asked.candidates, rows)
         jobs = [_made(runtime, decider, candidates, asked, each, digest) for each in ids]
     except (FairxError, ValueError):
         stored = await runtime.read(lambda database: fetched(database, ids))
@@ -121,10 +124,10 @@ def check_running(experiment: ServedExperiment) -> None:
         raise Conflict(f"experiment {experiment.name!r} is paused")
 
 
-def array(contexts: list[list[float]] | None) -> Any:
-    """Return contexts as an array, or as they are where rows differ: those will be refused."""
+def array(contexts: list[list[float]] | dict[str, Any] | None) -> Any:
+    """Return contexts as an array, or as they are: by name, or where rows differ, which will be refused."""
     try:
-        return None if contexts is None else np.array(contexts, np.float64)
+        return np.array(contexts, np.float64) if isinstance(contexts, list) else contexts
     except ValueError:
         return contexts
 
@@ -133,5 +136,12 @@ def digest_of(asked: Decide, contexts: Any) -> bytes:
     """Return what must be the same when a key is used again."""
     names = "\n".join(asked.candidates) if asked.candidates is not None else "\0"
     text = f"{asked.unit or ''}\0{asked.count or 1}\0{names}\0"
-    rows = contexts.tobytes() if isinstance(contexts, np.ndarray) else repr(contexts).encode()
+    rows = contexts.tobytes() if isinstance(contexts, np.ndarray) else _text(contexts)
     return hashlib.sha256(text.encode() + rows).digest()[:16]
+
+
+def _text(contexts: Any) -> bytes:
+    """Return contexts that are no array as bytes; features by name in whatever order they came."""
+    if isinstance(contexts, dict):
+        return msgspec.json.encode(contexts, order="sorted")
+    return repr(contexts).encode()

@@ -32,6 +32,7 @@ async def create_experiment(call: Call) -> Any:
         raise InvalidValue("arms", "be distinct")
     call.runtime.limits.check("letters", max(map(len, asked.arms)), "arms")
     settings = _settings(asked)
+    call.runtime.limits.check("dimension", settings.dimension, "features")
     snapshot = await call.runtime.change(
         lambda database: create(
             database, asked.name, asked.arms, settings, call.runtime.clock(), call.grant.name

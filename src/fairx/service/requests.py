@@ -33,6 +33,26 @@ POLICY = {
     "reward_std": 0.5,
 }
 Policy = Annotated[dict[str, Any], Meta(description="A policy and its settings", examples=[POLICY])]
+FEATURES = {
+    "visit": {"device": {"kind": "Category", "values": ["phone", "desktop"], "others": True}},
+    "arms": {"price": {"kind": "Number", "mean": 20.0, "std": 10.0}},
+    "crosses": [["device", "price"]],
+}
+Features = Annotated[
+    dict[str, Any],
+    Meta(
+        description="What contexts are made of, by name: features of a visit and of each arm, in "
+        "this order, pairs of them, and into how many columns they are hashed",
+        examples=[FEATURES],
+    ),
+]
+Contexts = Annotated[
+    list[list[float]] | dict[str, Any],
+    Meta(
+        description="A row of numbers for each candidate; or, where the experiment has features, "
+        "`visit` and `arms` (by name, or in the order of the candidates)"
+    ),
+]
 Seconds = Annotated[float, Meta(gt=0, le=1e10, description="From now on; without it, for ever")]
 Role = Literal["decide", "reward", "read", "admin"]
 
@@ -49,6 +69,7 @@ class NewExperiment(Struct, forbid_unknown_fields=True):
     floor: Annotated[float, Meta(ge=0, le=1)] = 0.0
     reward_range: tuple[Number, Number] | None = None
     requires_shown: bool = False
+    features: Features | None = None
 
 
 class ArmChanges(Struct, forbid_unknown_fields=True):
@@ -65,7 +86,7 @@ class Decide(Struct, forbid_unknown_fields=True):
 
     key: Key
     candidates: list[ArmName] | None = None
-    contexts: list[list[float]] | None = None
+    contexts: Contexts | None = None
     unit: Key | None = None
     count: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
     probabilities: bool = False

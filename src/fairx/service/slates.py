@@ -16,6 +16,7 @@ from fairx.store.writer import SLATES
 from fairx.types import Vector
 
 from .deciding import arms_of, array, chances_of, check_running, digest_of, left_out_of, names_of
+from .naming import encoded
 from .requests import Decide
 from .runtime import Runtime
 from .slate_answers import DecidedSlate, Placed
@@ -56,7 +57,8 @@ async def _recorded(
     mark = hashlib.sha256(digest_of(asked, contexts) + weights.tobytes()).digest()[:16]
     try:
         check_running(decider.snapshot.experiment)
-        candidates = decider.candidates(asked.candidates, contexts)
+        given = encoded(decider, asked.candidates, contexts)
+        candidates = decider.candidates(asked.candidates, given)
         drawn = decider.decide_slate(decision, candidates, weights)
     except (FairxError, ValueError):
         found = await runtime.read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -31,17 +32,50 @@ class Notions(NamedTuple):
         self, tally: Tally, number: int, arms: Indices, deployed: Vector, fair: Vector,
         means: Vector, position: int, reward: float,
     ) -> None:  # fmt: skip
-        """Add what a round lacks."""
-        room, n = tally.seen.reshape((tally.seen.size,)), len(deployed)
-        tally.measured[number] += lack_of_chance(means, deployed, room[:n], room[n : 2 * n + 1])
-        tally.measured[number + 1] += preferred_to_better(means, deployed)
+        """Add what a round lacks; what follows from the means alone is kept while they stay."""
+        n, whole = len(deployed), tally.seen.shape[1]
+        best, order, before = tally.seen[0], tally.seen[3], tally.seen[4]
+        if not stayed(means, before):
+            chances = tally.seen[1:3].reshape((2 * whole,))
+            be_best(means, chances[: n + 1], best[:n])
+            put_in_order(means, order)
+            keep(means, before)
+        tally.measured[number] += lack_of_chance(best, deployed)
+        tally.measured[number + 1] += preferred_to_better(means, deployed, order)
         tally.measured[number + 2] += log_loss(means, deployed)
 
 
 @kernel
-def lack_of_chance(means: Vector, deployed: Vector, best: Vector, chances: Vector) -> float:
+def stayed(means: Vector, before: Vector) -> bool:
+    """Tell whether these are the means that were kept: beyond the last of those is no number."""
+    n = len(means)
+    for i in range(n):
+        if means[i] != before[i]:
+            return False
+    return n == len(before) or before[n] != before[n]
+
+
+@kernel
+def keep(means: Vector, before: Vector) -> None:
+    """Keep means, and no number beyond them."""
+    for i in range(len(before)):
+        before[i] = means[i] if i < len(means) else math.nan
+
+
+@kernel
+def put_in_order(means: Vector, order: Vector) -> None:
+    """Write the positions of arms, the lowest mean first."""
+    for i in range(len(means)):
+        place = i
+        while place > 0 and means[int(order[place - 1])] > means[i]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = i
+
+
+@kernel
+def lack_of_chance(best: Vector, deployed: Vector) -> float:
     """Return what arms lack of the chance that their reward is the best (Liu et al. 2017)."""
-    be_best(means, chances, best)
     lack = 0.0
     for i in range(len(deployed)):
         lack += max(best[i] - deployed[i], 0.0)
@@ -49,13 +83,15 @@ def lack_of_chance(means: Vector, deployed: Vector, best: Vector, chances: Vecto
 
 
 @kernel
-def preferred_to_better(means: Vector, deployed: Vector) -> float:
+def preferred_to_better(means: Vector, deployed: Vector, order: Vector) -> float:
     """Return the most by which an arm is preferred to a better one (Joseph et al. 2016)."""
-    most = 0.0
-    for worse in range(len(means)):
-        for better in range(len(means)):
-            if means[worse] < means[better]:
-                most = max(most, deployed[worse] - deployed[better])
+    most, worse, alike = 0.0, 0.0, 0.0  # the highest probabilities of lower means, and of this one
+    for i in range(len(means)):
+        here = int(order[i])
+        if i > 0 and means[here] > means[int(order[i - 1])]:
+            worse = max(worse, alike)
+        most = max(most, worse - deployed[here])
+        alike = max(alike, deployed[here])
     return most
 
 

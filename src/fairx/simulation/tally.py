@@ -29,7 +29,7 @@ class Tally(NamedTuple):
     deployed: Vector
     fair: Vector
     means: Vector
-    candidates: Indices  # copies, with the rows of `seen`, for measures of the user's
+    candidates: Indices  # copies, with rows of `seen`, for measures
     seen: Matrix
     work: Vector
     normals: Vector
@@ -54,7 +54,7 @@ def new_tally(marks: Indices, arms: int, normals: int, work: int, measures: int 
         fair=np.empty(arms),
         means=np.empty(arms),
         candidates=np.empty(arms, np.int64),
-        seen=np.empty((3, arms)),
+        seen=np.full((5, arms), np.nan),
         work=np.empty(work),
         normals=np.empty(BLOCK * normals),
         uniforms=np.empty((3, BLOCK)),

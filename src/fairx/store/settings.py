@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fairx import rules
+from fairx.features import Features
+from fairx.features.given import dimension_given, features_given
 from fairx.policies import Policy
 from fairx.rules import InvalidValue
 from fairx.settings import KINDS, build, describe
@@ -46,6 +48,8 @@ class Settings(NamedTuple):
         The lowest and highest reward; None where they are not known.
     requires_shown
         Whether a decision that was neither shown nor rewarded counts for nothing.
+    features
+        What contexts are made of, by name; None where they come as numbers.
     """
 
     policy: Policy[Any]
@@ -55,6 +59,7 @@ class Settings(NamedTuple):
     floor: float = 0.0
     reward_range: tuple[float, float] | None = None
     requires_shown: bool = False
+    features: Features | None = None
 
 
 def checked(settings: Mapping[str, Any]) -> Settings:
@@ -87,7 +92,8 @@ def checked(settings: Mapping[str, Any]) -> Settings:
         found = getattr(policy, part, None)
         if part in policy._fields and type(found).__name__ not in kinds:
             raise _not_one_of(part, kinds, found)
-    dimension = rules.count("dimension", settings.get("dimension", 0), low=0)
+    features = features_given(settings.get("features"))
+    dimension = dimension_given(settings.get("dimension", 0), features)
     linear = type(policy).__name__ in LINEAR
     if linear != (dimension > 0):
         rule = "at least 1" if linear else "0"
@@ -105,6 +111,7 @@ def checked(settings: Mapping[str, Any]) -> Settings:
         rules.number("floor", settings.get("floor", 0.0), low=0, high=1),
         ends,
         bool(settings.get("requires_shown", False)),
+        features,
     )
 
 
@@ -153,7 +160,10 @@ def written(settings: Settings) -> dict[str, Any]:
     True
     """
     found = settings._asdict() | {"policy": describe(settings.policy)}
-    return found | {"reward_range": settings.reward_range and list(settings.reward_range)}
+    found |= {"reward_range": settings.reward_range and list(settings.reward_range)}
+    if settings.features is None:  # nothing more on record than before there were features
+        return {name: value for name, value in found.items() if name != "features"}
+    return found | {"features": describe(settings.features)}
 
 
 def dumped(settings: Settings, seed: str) -> str:

@@ -1,5 +1,6 @@
 """Fair bandits of others, for comparison: each as its paper, or the code of its authors, has it."""
 
+from .boltzmann import Boltzmann
 from .calibrated import SDTS
 from .chaining import Chaining
 from .delayed import DelayedFairXUCB
@@ -12,6 +13,7 @@ from .revenue import GuaranteedRevenue
 
 __all__ = [
     "SDTS",
+    "Boltzmann",
     "Chaining",
     "DelayedFairXTS",
     "DelayedFairXUCB",

@@ -14,11 +14,14 @@ from fairx.policies.telling import is_told
 from fairx.policies.wrapping import check_inner
 from fairx.types import Indices, Matrix, Vector
 
+from .per_arm import checked_shares, for_each
+
 
 class Owed(NamedTuple):
-    """How often each arm was played, and the state of the policy within."""
+    """How often each arm was played and is to be, and the state of the policy within."""
 
     plays: Vector
+    rates: Vector
     inner: Any
 
 
@@ -31,7 +34,7 @@ class FairLearn(NamedTuple):
     policy
         What is played where no arm is owed too much.
     rates
-        For each arm, the share of the rounds that it is to have; at most 1 in all.
+        For each arm, the share of the rounds that it is to have; at most 1 in all. One number is for all alike.
     tolerance
         Alpha in the paper: how many plays an arm may be behind.
 
@@ -59,12 +62,8 @@ class FairLearn(NamedTuple):
         check_inner(self.policy)
         if is_told(self.policy):
             raise rules.InvalidValue("policy", "learn from rewards alone within FairLearn")
-        rates = tuple(rules.array("rates", self.rates, (None,)).tolist())
-        for rate in rates:
-            rules.number("each of the rates", rate, low=0, high=1)
-        rules.number("the sum of the rates", sum(rates), low=0, high=1)
         rules.number("tolerance", self.tolerance, low=0)
-        return changed(self, rates=rates)
+        return changed(self, rates=checked_shares("rates", self.rates))
 
     def check_reach(self, low: float, high: float) -> None:
         """Refuse what the policy within refuses."""
@@ -78,10 +77,8 @@ class FairLearn(NamedTuple):
 
     def start(self, arms: int, dimension: int = 0) -> Owed:
         """Return no plays."""
-        if arms != len(self.rates):
-            rule = f"be one for each of the {arms} arms, not {len(self.rates)}"
-            raise rules.InvalidValue("rates", rule)
-        return Owed(np.zeros(arms), self.policy.start(arms, dimension))
+        rates = for_each("rates", self.rates, rules.count("arms", arms))
+        return Owed(np.zeros(arms), rates, self.policy.start(arms, dimension))
 
     def propose(
         self,
@@ -97,7 +94,7 @@ class FairLearn(NamedTuple):
         for arm in range(len(state.plays)):
             rounds += state.plays[arm]
         for position in range(len(arms)):
-            behind = self.rates[arms[position]] * rounds - state.plays[arms[position]]
+            behind = state.rates[arms[position]] * rounds - state.plays[arms[position]]
             if position == 0 or behind > most:
                 owed, most = position, behind
         if most > self.tolerance:

@@ -15,6 +15,8 @@ from fairx.policies.base import deploy, observe
 from fairx.policies.counts import count_reward, first_unpulled, no_counts
 from fairx.types import Indices, Matrix, Vector
 
+from .per_arm import checked_shares, for_each
+
 
 @record
 class GuaranteedRevenue(NamedTuple):
@@ -23,7 +25,8 @@ class GuaranteedRevenue(NamedTuple):
     Parameters
     ----------
     revenues
-        For each arm, the reward per round that it is to earn, 0 to 1; at most 1 in all.
+        For each arm, the reward per round that it is to earn, 0 to 1; at most 1 in all. One number is for
+        all alike.
     optimism
         What an arm is taken to earn when played is its mean + optimism sqrt(2 ln t / pulls), within its
         revenue and 1. In the code of its authors 0 is "greedy", 1 "ucb" and -1 "lcb".
@@ -51,12 +54,8 @@ class GuaranteedRevenue(NamedTuple):
 
     def checked(self) -> GuaranteedRevenue:
         """Refuse revenues that cannot all be had."""
-        revenues = tuple(rules.array("revenues", self.revenues, (None,)).tolist())
-        for revenue in revenues:
-            rules.number("each of the revenues", revenue, low=0, high=1)
-        rules.number("the sum of the revenues", sum(revenues), low=0, high=1)
         rules.number("optimism", self.optimism)
-        return changed(self, revenues=revenues)
+        return changed(self, revenues=checked_shares("revenues", self.revenues))
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
         """Ask for nothing."""
@@ -64,10 +63,7 @@ class GuaranteedRevenue(NamedTuple):
 
     def start(self, arms: int, dimension: int = 0) -> Revenues:
         """Return no counts."""
-        if arms != len(self.revenues):
-            rule = f"be one for each of the {arms} arms, not {len(self.revenues)}"
-            raise rules.InvalidValue("revenues", rule)
-        return Revenues(*no_counts(arms), np.array(self.revenues))
+        return Revenues(*no_counts(arms), for_each("revenues", self.revenues, arms))
 
     def propose(
         self,
