@@ -180,7 +180,7 @@ def exposure(setting: Setting, arms: Sequence[str]) -> tuple[float, float, float
 @cache
 def wide_boxes(setting: Setting) -> dict[str, Interval]:
     """Return the intervals with each missing reward at either end."""
-    alpha = setting.alpha if setting.has("probabilities") else setting.alpha / 2
+    alpha = setting.part * setting.alpha / (1 if setting.has("probabilities") else 2)
     arms, (low, high), found = setting.arms(), setting.reward_range, {}
     for arm in arms:
         rewards = [row["reward"] for row in setting.rows if row["arm"] == arm]

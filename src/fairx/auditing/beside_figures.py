@@ -10,13 +10,17 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
 from fairx.pictures import new_figure
+from fairx.texts import shortened
 
 from .figures import COLOURS, FEW, WIDE, concise, dot, named_rows, tidy
 from .result import Audit, Beside
 
 FOLLOWED = 4  # arms over time, one above the other
 RATIOS = (0.0625, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
+APART = (0.0625, 0.25, 1.0, 4.0, 16.0)  # those that are marked where an axis is long
+LONG = 16.0  # times its first number is the last one of an axis that is
 FARTHEST = 16.0  # ratios beyond are drawn at the edge
+LONGEST_TITLE = 48  # letters
 
 
 def beside_figure(audit: Audit) -> Figure:
@@ -32,7 +36,8 @@ def beside_figure(audit: Audit) -> Figure:
         axis.plot(_within(one.beside, 1.0), row, "o", color=COLOURS[line.verdict], ms=6)
     named_rows(axis, [line.arm for line, _ in chosen])
     _scaled(axis.xaxis, axis.set_xscale)
-    axis.set_xlabel("times what its rewards earn, beside the others")
+    # Long names leave it too little room, but for that below them.
+    axis.set_xlabel("times what its rewards earn, beside the others", loc="right")
     marks = [dot(verdict, COLOURS[verdict]) for verdict in _verdicts(audit)]
     fair = Line2D([], [], color="#000000", lw=1, ls="--", label="as its rewards earn")
     figure.legend(handles=[*marks, fair], loc="outside upper center", ncols=3, frameon=False)
@@ -59,7 +64,8 @@ def course_figure(audit: Audit) -> Figure:
         axis.fill_between(across, low, high, color=colour, alpha=0.25, lw=0)
         axis.plot(across, middle, color=colour)
         axis.axhline(1.0, color="#000000", lw=1, ls="--")
-        axis.set_title(str(course.arm)[:60], loc="left", fontsize="medium", parse_math=False)
+        name = shortened(str(course.arm), LONGEST_TITLE)
+        axis.set_title(name, loc="left", fontsize="medium", parse_math=False)
         _scaled(axis.yaxis, axis.set_yscale)
         tidy(axis)
     if timed and audit.dated:
@@ -97,6 +103,8 @@ def _within(value: float | None, unknown: float) -> float:
 def _scaled(axis: object, scale: object) -> None:
     """Make an axis of ratios logarithmic, with plain numbers."""
     scale("log")  # type: ignore[operator]
-    axis.set_major_locator(FixedLocator(RATIOS))  # type: ignore[attr-defined]
+    first, last = axis.get_view_interval()  # type: ignore[attr-defined]
+    marked = APART if last > LONG * first else RATIOS
+    axis.set_major_locator(FixedLocator(marked))  # type: ignore[attr-defined]
     axis.set_minor_locator(NullLocator())  # type: ignore[attr-defined]
     axis.set_major_formatter(FormatStrFormatter("%g"))  # type: ignore[attr-defined]
