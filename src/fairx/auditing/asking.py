@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fairx.auditing.always_valid import always_valid
 from fairx.logs import Log
@@ -28,6 +29,8 @@ VARY = (
 )
 OF_THE_BOX = "The box supposes that they do not: {remedy}"
 OF_SHARES = "Verdicts do not mind; fair shares, ratios to them and the fairness regret suppose that they do not"
+HOURS = 24
+LONG = 5_000_000  # decisions that are not read once more for a note
 TWO_DAYS = 172_800.0  # seconds, of which hours can be told from thirds
 REACH = 2.5  # about half of an interval, times the root of its values: by it two parts of an arm are chosen
 BY_TIME = "judge within days or hours, by --by time:day or --by time:hour"
@@ -56,6 +59,7 @@ class Asked(NamedTuple):
     arms: list[Any]
     start: float
     stop: float
+    number: float  # of decisions
 
     def parts(self, part: str) -> Columns:
         """Return counts and sums of the rewards of each arm in each part."""
@@ -65,26 +69,40 @@ class Asked(NamedTuple):
 def asked(of: Asked, alpha: float, ends: tuple[float, float], boxed: bool) -> list[str]:
     """Return a sentence for each way in which means vary, where nothing was stratified.
 
-    `boxed` says that the verdicts need means that do not.
+    `boxed` says that the verdicts need means that do not. Else it is no more than a note, for
+    which a very long log is not read once more.
     """
+    if not boxed and of.number > LONG:
+        return []
     found = [
-        _varying(of.parts(part), of.arms, alpha, ends, parts, OF_THE_BOX.format(remedy=remedy) if boxed else OF_SHARES)
-        for part, parts, remedy in _ways(of)
+        _varying(table, of.arms, alpha, ends, parts, OF_THE_BOX.format(remedy=remedy) if boxed else OF_SHARES)
+        for table, parts, remedy in _ways(of)
     ]  # fmt: skip
     return [words for words in found if words]
 
 
-def _ways(of: Asked) -> Iterator[tuple[str, str, str]]:
-    """Yield the SQL of parts of the log, what they are, and the remedy where means differ by them."""
+def _ways(of: Asked) -> Iterator[tuple[Columns, str, str]]:
+    """Yield the sums of parts of the log, what they are, and the remedy where means differ by them."""
     if of.stop > of.start:
         third = THIRDS.format(start=of.start, each=(of.stop - of.start) / 3)
-        yield third, "thirds of the log", BY_TIME
-    if of.log.dated and of.stop - of.start > TWO_DAYS:
-        yield TIMES["time:hour"], "hours of the day", BY_HOUR
+        days = of.log.dated and of.stop - of.start > TWO_DAYS
+        table = of.parts(f"{third} * {HOURS} + {TIMES['time:hour'] if days else 0}")
+        yield _merged(table, table["part"] // HOURS), "thirds of the log", BY_TIME
+        if days:
+            yield _merged(table, table["part"] % HOURS), "hours of the day", BY_HOUR
     if "context" in of.log.columns:
         sql = f"SELECT approx_count_distinct(context) AS n FROM {of.rows}"
         if 1 < of.log.query(sql)["n"][0] <= MOST:
-            yield "hash(context)", "contexts", BY_CONTEXT
+            yield of.parts("hash(context)"), "contexts", BY_CONTEXT
+
+
+def _merged(table: Columns, part: npt.NDArray[Any]) -> Columns:
+    """Return the sums of larger parts."""
+    pairs = np.stack([table["arm_number"], part.astype(np.int64)])
+    kept, at = np.unique(pairs, axis=1, return_inverse=True)
+    sums = (np.ma.filled(table[name].astype(np.float64), 0.0) for name in ("rewards", "sums"))
+    rewards, totals = (np.bincount(at.ravel(), one, kept.shape[1]) for one in sums)
+    return {"arm_number": kept[0], "part": kept[1], "rewards": rewards, "sums": totals}
 
 
 def returning_of(log: Log, each: str = "*") -> list[str]:

@@ -59,7 +59,8 @@ def _varying(tables: Prepared, sums: LogSums, question: Question, boxed: bool) -
     if question.by is not None or question.ratings is not None:
         return []
     rows = tables.rows(sums.problems)
-    of = Asked(tables.log, rows, "numbered", sums.arms, sums.start, sums.stop)
+    number = float(sums.pools.decisions.sum())
+    of = Asked(tables.log, rows, "numbered", sums.arms, sums.start, sums.stop, number)
     return asked(of, question.alpha, question.reward_range, boxed)
 
 

@@ -81,7 +81,7 @@ def slates_audited(log: Log, question: SlateQuestion) -> Audit:
 
 def _varying(log: Log, told: SlatesTold, question: SlateQuestion) -> list[str]:
     sums = told.sums
-    of = Asked(log, "taken_pages", "page_arms", sums.arms, sums.start, sums.stop)
+    of = Asked(log, "taken_pages", "page_arms", sums.arms, sums.start, sums.stop, sums.decisions)
     return asked(of, question.alpha, question.reward_range, told.said.by == BOX)
 
 
