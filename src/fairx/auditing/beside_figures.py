@@ -17,13 +17,14 @@ from .result import Audit, Beside
 
 FOLLOWED = 4  # arms over time, one above the other
 RATIOS = (0.0625, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
-<<<<<<< HEAD
-APART = (0.0625, 0.25, 1.0, 4.0, 16.0)  # those that are marked where an axis is long
-LONG = 16.0  # times its first number is the last one of an axis that is
-=======
-SOME_RATIOS = (0.0625, 0.25, 1.0, 4.0, 16.0)  # on a low axis of more than NARROW: all would overlap
-NARROW = 6.0
->>>>>>> main
+SOME_RATIOS = (
+    0.0625,
+    0.25,
+    1.0,
+    4.0,
+    16.0,
+)  # on an axis that is longer than narrow: all would overlap
+NARROW, LOW = 16.0, 6.0  # times the first number of an axis its last is, across or on a low one
 FARTHEST = 16.0  # ratios beyond are drawn at the edge
 LONGEST_TITLE = 48  # letters
 
@@ -40,7 +41,8 @@ def beside_figure(audit: Audit) -> Figure:
         axis.plot([low, high], [row, row], color=COLOURS[line.verdict], lw=2.5)
         axis.plot(_within(one.beside, 1.0), row, "o", color=COLOURS[line.verdict], ms=6)
     named_rows(axis, [line.arm for line, _ in chosen])
-    _scaled(axis.xaxis, axis.set_xscale)
+    narrow = axis.dataLim.x1 <= NARROW * axis.dataLim.x0
+    _scaled(axis.xaxis, axis.set_xscale, RATIOS if narrow else SOME_RATIOS)
     # Long names leave it too little room, but for that below them.
     axis.set_xlabel("times what its rewards earn, beside the others", loc="right")
     marks = [dot(verdict, COLOURS[verdict]) for verdict in _verdicts(audit)]
@@ -69,15 +71,10 @@ def course_figure(audit: Audit) -> Figure:
         axis.fill_between(across, low, high, color=colour, alpha=0.25, lw=0)
         axis.plot(across, middle, color=colour)
         axis.axhline(1.0, color="#000000", lw=1, ls="--")
-<<<<<<< HEAD
         name = shortened(str(course.arm), LONGEST_TITLE)
         axis.set_title(name, loc="left", fontsize="medium", parse_math=False)
-        _scaled(axis.yaxis, axis.set_yscale)
-=======
-        axis.set_title(str(course.arm)[:60], loc="left", fontsize="medium", parse_math=False)
-        narrow = max(high) <= NARROW * min(low)
+        narrow = max(high) <= LOW * min(low)
         _scaled(axis.yaxis, axis.set_yscale, RATIOS if narrow else SOME_RATIOS)
->>>>>>> main
         tidy(axis)
     if timed and audit.dated:
         concise(axes[-1])
@@ -114,12 +111,6 @@ def _within(value: float | None, unknown: float) -> float:
 def _scaled(axis: object, scale: object, ratios: tuple[float, ...] = RATIOS) -> None:
     """Make an axis of ratios logarithmic, with plain numbers at these."""
     scale("log")  # type: ignore[operator]
-<<<<<<< HEAD
-    first, last = axis.get_view_interval()  # type: ignore[attr-defined]
-    marked = APART if last > LONG * first else RATIOS
-    axis.set_major_locator(FixedLocator(marked))  # type: ignore[attr-defined]
-=======
     axis.set_major_locator(FixedLocator(ratios))  # type: ignore[attr-defined]
->>>>>>> main
     axis.set_minor_locator(NullLocator())  # type: ignore[attr-defined]
     axis.set_major_formatter(FormatStrFormatter("%g"))  # type: ignore[attr-defined]
