@@ -168,7 +168,7 @@ def test_what_a_policy_that_forgets_decided_is_told_again(tmp_path: Path) -> Non
         answers = []
         for i in range(6):
             answers.append(service.decide(f"k{i}", probabilities=True))
-            service.reward(answers[-1]["decision"], i % 2)
+            service.reward(answers[-1]["decision"], i / 5)  # no two means are the same
             service.later(6)
         again = [service.get(f"{E}/shop/decisions/{each['decision']}") for each in answers]
         assert [each["probabilities"] for each in again] == [

@@ -14,7 +14,6 @@ import fairx
 from fairx.moved import MOVED
 
 PUBLIC = {
-    "fairx.features": ("fourier_features", "linear_fit", "median_distance"),
     "fairx.logs.yahoo": ("load", "make_yahoo", "parse"),
     "fairx.metrics": ("Interval", "mean_interval"),
     "fairx.sequences": ("always_valid",),
@@ -46,6 +45,21 @@ def test_a_module_answers_by_its_old_name(old: str) -> None:
         assert getattr(module, name) is getattr(import_module(MOVED[old]), name)
     with pytest.raises(AttributeError, match="nothing"):
         _ = module.nothing
+
+
+@pytest.mark.parametrize("name", ["fourier_features", "linear_fit", "median_distance"])
+def test_a_name_is_answered_where_another_module_took_the_old_ones(name: str) -> None:
+    """`fairx.features` is another package now, and says where what was in it is."""
+    new = "fairx.datasets.features"
+    space: dict[str, object] = {}
+    with pytest.warns(
+        DeprecationWarning, match=f"fairx.features.{name} is now {new}.{name}"
+    ) as told:
+        exec(f"from fairx.features import {name}", space)
+    assert space[name] is getattr(import_module(new), name)
+    assert {each.filename for each in told} == {"<string>"}  # the import, not our module
+    with pytest.raises(ImportError, match="nothing"):
+        exec("from fairx.features import nothing")
 
 
 def test_replay_is_a_function_however_it_is_imported() -> None:

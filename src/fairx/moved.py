@@ -8,13 +8,12 @@ import importlib.abc
 import importlib.machinery
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 MOVED = {
-    "fairx.features": "fairx.datasets.features",
     "fairx.logs.yahoo": "fairx.replay.yahoo",
     "fairx.metrics": "fairx.report.metrics",
     "fairx.sequences": "fairx.auditing.always_valid",
@@ -38,6 +37,19 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         words = f"{module.__name__} is now {new}: from {room} import {name}"
         warnings.warn(words, DeprecationWarning, stacklevel=2)
         module.__getattr__ = functools.partial(getattr, importlib.import_module(new))  # type: ignore[method-assign]
+
+
+def names_from(old: str, new: str, names: Sequence[str]) -> Callable[[str], Any]:
+    """Return what answers a module for names that moved on, where another took its own name."""
+
+    def answer(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {old!r} has no attribute {name!r}")
+        words = f"{old}.{name} is now {new}.{name}: from {new} import {name}"
+        warnings.warn(words, DeprecationWarning, stacklevel=2)
+        return getattr(importlib.import_module(new), name)
+
+    return answer
 
 
 def renamed(old: str, given: T | None, new: str, value: T, stacklevel: int = 3) -> T:

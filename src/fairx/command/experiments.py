@@ -13,7 +13,7 @@ from typing import Any
 from fairx.simulation.bands import BANDS
 from fairx.simulation.runs import cores
 
-from .playing import counts, digests, plan, played, used
+from .playing import chosen, counts, digests, plan, played, used
 from .session import about, begin, bring, keep_cap, noted
 
 DESCRIPTION = """\
@@ -65,6 +65,10 @@ def _add_options(parser: argparse.ArgumentParser, out: str) -> None:
         "--jobs", type=_positive, default=cores(), metavar="N", help="runs at a time (all cores)"
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="play on a Dask cluster instead")
+    parser.add_argument(
+        "--device", choices=("cpu", "cuda"), default="cpu",
+        help="cuda: play all runs of a policy at once on a GPU of NVIDIA's (fairx[cuda])",
+    )  # fmt: skip
     parser.add_argument("--data", metavar="DIR", help="where data sets are (or FAIRX_DATA)")
     parser.add_argument(
         "--band", choices=tuple(BANDS), default="std",
@@ -87,9 +91,14 @@ def _reproduce(options: argparse.Namespace) -> int:
     from fairx.experiments.problems import dataset
 
     everything = "all" in options.figures
+    names = [*figures(), *beyond()] if everything else dict.fromkeys(options.figures)
+    asked = [read(name, options.scale) for name in names]
+    for experiments in asked:  # a mistake is told before data are looked for
+        for experiment in experiments:
+            chosen(experiment, options)
     found, absent = [], {}
-    for name in [*figures(), *beyond()] if everything else dict.fromkeys(options.figures):
-        for experiment in read(name, options.scale):
+    for experiments in asked:
+        for experiment in experiments:
             try:
                 dataset(experiment.problem, options.data)
                 found.append(_seeded(experiment, options.seed))

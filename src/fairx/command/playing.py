@@ -22,8 +22,8 @@ def played(
     def one_played(experiment: Any) -> Any:
         planned = plans[experiment.name]
         if planned is not None:
-            chosen, checksum = planned
-            play_missing(chosen._replace(runs=experiment.runs), checksum, rows, player)
+            part, checksum = planned
+            play_missing(part._replace(runs=experiment.runs), checksum, rows, player)
         return outcome(experiment, rows, options.data)
 
     if options.decide:
@@ -71,21 +71,30 @@ def plan(experiment: Any, options: argparse.Namespace) -> tuple[Any, str] | None
 
     if options.report_only:
         return None
-    chosen = _chosen(experiment, options.steepness)
-    return chosen, check(chosen, options.data)
+    part = chosen(experiment, options)
+    return part, check(part, options.data)
 
 
 def _player(options: argparse.Namespace) -> Any:
     from fairx.experiments import cluster_player, local_player
 
+    if options.device == "cuda":
+        from fairx.experiments.gpu import gpu_player
+
+        if options.cluster:
+            raise ValueError(
+                "--device cuda must be given without --cluster: the GPU is on this machine"
+            )
+        return gpu_player(options.data)
     if options.cluster:
         return cluster_player(options.cluster, options.data)
     return local_player(options.jobs, options.data)
 
 
-def _chosen(experiment: Any, steepness: Sequence[float] | None) -> Any:
-    """Return the experiment with some of its merits only."""
-    if not steepness:
+def chosen(experiment: Any, options: argparse.Namespace) -> Any:
+    """Return the experiment with some of its merits only; all where nothing is played."""
+    steepness = options.steepness
+    if not steepness or options.report_only:
         return experiment
     merits = experiment.merits
     there = {merit.steepness: merit for merit in merits if hasattr(merit, "steepness")}

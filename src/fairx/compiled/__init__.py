@@ -11,7 +11,8 @@ from .keys import Key
 from .lowering import code_of, is_our_class, is_overridden, lowered
 from .origins import is_our_code
 from .records import changed, record
-from .teaching import compilable, kernel, load, outlined, vector_kernel
+from .sharing import meet, turns
+from .teaching import compilable, kernel, kernel_with, load, outlined, vector_kernel
 
 __all__ = [
     "Entry",
@@ -27,10 +28,13 @@ __all__ = [
     "is_our_code",
     "is_overridden",
     "kernel",
+    "kernel_with",
     "load",
     "lowered",
+    "meet",
     "outlined",
     "own_copy",
     "record",
+    "turns",
     "vector_kernel",
 ]

@@ -11,7 +11,7 @@ import operator
 import threading
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
@@ -20,9 +20,30 @@ R = TypeVar("R")
 # every sum is written in the order it is taken, so that all machines agree to the last bit.
 OPTIONS: dict[str, Any] = {"error_model": "numpy"}
 
-_lessons: list[Callable[[Any], None]] = []
+_lessons: list[Callable[[Teacher], None]] = []
 _loading = threading.RLock()
+_teachers: list[Teacher] = []
 _loaded: list[Any] = []
+
+
+class Teacher(Protocol):
+    """Tells one compiler of our code: Numba for processors (`processors`) and for GPUs (`gpu.teaching`)."""
+
+    def function(self, function: Any, *, inlined: bool, on_gpu: Any) -> None:
+        """Let compiled code call `function`."""
+        ...
+
+    def products(self, function: Any, rows: int) -> None:
+        """Let compiled code call `function`, which is `rows` inner products."""
+        ...
+
+    def method(self, name: str, finder: Any) -> None:
+        """Let compiled code call a method of records, found by their types."""
+        ...
+
+    def ranges(self) -> None:
+        """Let compiled code index a `range`: all arms on offer, at no cost in memory or speed."""
+        ...
 
 
 def load() -> Any:
@@ -32,18 +53,20 @@ def load() -> Any:
             import numba
             import numba.extending
 
-            for lesson in _lessons:
-                lesson(numba)
-            _teach_ranges(numba)
+            from .processors import OfProcessors
+
+            teach(OfProcessors(numba))
             _loaded.append(numba)
         return _loaded[0]
 
 
-def inner_options() -> dict[str, Any]:
-    """Return how code is compiled that is only ever part of a loop."""
-    from .pipeline import InnerCompiler
-
-    return OPTIONS | {"forceinline": True, "pipeline_class": InnerCompiler}
+def teach(teacher: Teacher) -> None:
+    """Tell a compiler all that was declared so far, and, from now on, what will be."""
+    with _loading:
+        for lesson in _lessons:
+            lesson(teacher)
+        teacher.ranges()
+        _teachers.append(teacher)
 
 
 def loop_options() -> dict[str, Any]:
@@ -53,23 +76,34 @@ def loop_options() -> dict[str, Any]:
     return OPTIONS | {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": LoopCompiler}
 
 
-def _declare(lesson: Callable[[Any], None]) -> None:
+def _declare(lesson: Callable[[Teacher], None]) -> None:
     with _loading:
         _lessons.append(lesson)
-        for numba in _loaded:
-            lesson(numba)
+        for teacher in _teachers:
+            lesson(teacher)
 
 
 def kernel(function: F) -> F:
     """Let compiled code call `function`, which stays an ordinary Python function."""
-    _declare(lambda numba: numba.extending.register_jitable(**inner_options())(function))
-    return function
+    return _declared(function, inlined=True)
 
 
 def outlined(function: F) -> F:
     """Do as `kernel`, but without a copy in each caller: for what is long and called often."""
-    more = {"forceinline": False}
-    _declare(lambda numba: numba.extending.register_jitable(**inner_options() | more)(function))
+    return _declared(function, inlined=False)
+
+
+def kernel_with(on_gpu: Callable[..., Any], *, inlined: bool = True) -> Callable[[F], F]:
+    """Do as `kernel`, but let a GPU call `on_gpu`, which does the same in a way that suits its lanes."""
+
+    def decorate(function: F) -> F:
+        return _declared(function, inlined=inlined, on_gpu=on_gpu)
+
+    return decorate
+
+
+def _declared(function: F, *, inlined: bool, on_gpu: Any = None) -> F:
+    _declare(lambda teacher: teacher.function(function, inlined=inlined, on_gpu=on_gpu))
     return function
 
 
@@ -77,7 +111,7 @@ def vector_kernel(rows: int) -> Callable[[F], F]:
     """Let compiled code use explicit vector code for `rows` inner products (see `lanes`)."""
 
     def decorate(function: F) -> F:
-        _declare(lambda numba: _teach_vectors(numba, function, rows))
+        _declare(lambda teacher: teacher.products(function, rows))
         return function
 
     return decorate
@@ -87,37 +121,43 @@ def compilable(protocol: type[R]) -> type[R]:
     """Let compiled code call the methods of `protocol` on any record that has them."""
     for name, method in vars(protocol).items():
         if isinstance(method, FunctionType) and not name.startswith("_"):
-            _declare(_lesson_of(name, _finder(method)))
+            _declare(_lesson_of(name, method))
     return protocol
 
 
-def _lesson_of(name: str, finder: Callable[..., Any]) -> Callable[[Any], None]:
-    def teach(numba: Any) -> None:
-        for kind in (numba.types.NamedTuple, numba.types.NamedUniTuple):
-            _teach_method(numba, kind, name, finder)
-
-    return teach
+def _lesson_of(name: str, method: FunctionType) -> Callable[[Teacher], None]:
+    # A finder for each: two compilers that know one function take its code from each other.
+    return lambda teacher: teacher.method(name, _finder(method))
 
 
-def _teach_method(numba: Any, kind: Any, name: str, finder: Callable[..., Any]) -> None:
-    """Do as `numba.extending.overload_method` does, but let a field of that name come first.
+def method_template(
+    templates: Any, kind: Any, name: str, finder: Any, options: dict[str, Any]
+) -> Any:
+    """Return what `numba.extending.overload_method` makes, but let a field of that name come first.
 
     Two protocols may share the name of a method that takes other arguments: Numba knows each by a name
     of its own.
     """
-    templates = numba.core.typing.templates
     own_name = f"{name}{inspect.signature(finder)}"
 
-    class RecordMethod(templates._OverloadMethodTemplate):  # type: ignore[misc, name-defined]
+    class RecordMethod(templates._OverloadMethodTemplate):  # type: ignore[misc]
         def _resolve(self, record: Any, attribute: str) -> Any:
             other = attribute != name or name in record.fields or not _fits(finder, record)
             return None if other else super()._resolve(record, own_name)
 
-    template = templates.make_overload_attribute_template(
-        kind, own_name, finder, base=RecordMethod, jit_options=inner_options()
+    return templates.make_overload_attribute_template(
+        kind, own_name, finder, base=RecordMethod, jit_options=options
     )
-    templates.infer_getattr(template)
-    numba.extending.overload(finder, jit_options=inner_options())(finder)
+
+
+def teach_ranges(extending: Any, kinds: Any, options: dict[str, Any]) -> None:
+    """Let compiled code index a `range`."""
+
+    @extending.overload(operator.getitem, jit_options=options)
+    def item(values, index):  # type: ignore[no-untyped-def]
+        if isinstance(values, kinds.RangeType) and isinstance(index, kinds.Integer):
+            return lambda values, index: values.start + index * values.step
+        return None
 
 
 def _finder(method: FunctionType) -> Callable[..., FunctionType | None]:
@@ -147,24 +187,3 @@ def _bare(function: FunctionType, names: tuple[str, ...] = ()) -> FunctionType:
         others = (f"{name}_" if name in names else name for name in code.co_varnames[len(own) :])
         code = code.replace(co_varnames=(*names, *others))
     return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
-
-
-def _teach_vectors(numba: Any, function: Callable[..., Any], rows: int) -> None:
-    from .lanes import inner_products
-
-    products = inner_products(rows)
-
-    @numba.extending.overload(function, jit_options=inner_options())
-    def find(matrix, first, x, length):  # type: ignore[no-untyped-def]
-        return lambda matrix, first, x, length: products(matrix, first, x, length)
-
-
-def _teach_ranges(numba: Any) -> None:
-    """Let compiled code index a `range`: all arms on offer, at no cost in memory or speed."""
-
-    @numba.extending.overload(operator.getitem, jit_options=inner_options())
-    def item(values, index):  # type: ignore[no-untyped-def]
-        kinds = numba.types
-        if isinstance(values, kinds.RangeType) and isinstance(index, kinds.Integer):
-            return lambda values, index: values.start + index * values.step
-        return None

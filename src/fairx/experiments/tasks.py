@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx.merit import Merit
+from fairx.simulation import Result
 from fairx.version import __version__
 
 from . import problems
@@ -130,7 +131,19 @@ def play(
     task: Task, directory: str | None = None, progress: Callable[[int], None] | None = None
 ) -> Row:
     """Play one run and return its row."""
+    check_alike(task, directory)
     policy, merit = built(json.loads(task.policy)), built(json.loads(task.merit))
+    part = problems.part(task.problem, task.part, task.experiment_seed, directory)
+    result = part.result(
+        policy, merit, task.rounds,
+        seed=task.seed, runs=[task.run], jobs=1, progress=progress or (lambda rounds: None),
+        notions=bool(task.notions),
+    )  # fmt: skip
+    return row_of(task, result)
+
+
+def check_alike(task: Task, directory: str | None) -> None:
+    """Refuse a run that would be another one here than where it was planned."""
     here = (
         __version__,
         code_of(task.merit + task.policy),
@@ -143,12 +156,10 @@ def play(
             raise ValueError(
                 f"{what} must be {wanted} here too, not {found}: make all machines alike"
             )
-    part = problems.part(task.problem, task.part, task.experiment_seed, directory)
-    result = part.result(
-        policy, merit, task.rounds,
-        seed=task.seed, runs=[task.run], jobs=1, progress=progress or (lambda rounds: None),
-        notions=bool(task.notions),
-    )  # fmt: skip
+
+
+def row_of(task: Task, result: Result) -> Row:
+    """Return the row of a task whose run was played, alone in its result."""
     return {
         "key": task.key,
         "settings": task.settings(),

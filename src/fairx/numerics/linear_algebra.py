@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from fairx.compiled import kernel, vector_kernel
+from fairx.compiled import kernel, kernel_with, meet, turns, vector_kernel
 from fairx.types import Matrix, Vector
 
 LANES = 8
 
 
-@vector_kernel(rows=1)
-def one_product(matrix: Matrix, first: int, x: Vector, length: int) -> tuple[float]:
-    """Return row `first` of `matrix` . x, of which only the first `length` columns count.
+@kernel
+def lane_product(row: Vector, x: Vector, length: int) -> float:
+    """Return the inner product of the first `length` numbers of both.
 
     Eight sums run side by side, and are added up at the end as vector units like it: the upper
     half to the lower half, three times; what is left over of the length comes last.
     """
-    row = matrix[first]
     a = b = c = d = e = f = g = h = 0.0
     whole = length // LANES * LANES
     for i in range(0, whole, LANES):
@@ -30,7 +29,13 @@ def one_product(matrix: Matrix, first: int, x: Vector, length: int) -> tuple[flo
     rest = 0.0
     for i in range(whole, length):
         rest += row[i] * x[i]
-    return (((a + e) + (c + g)) + ((b + f) + (d + h)) + rest,)
+    return ((a + e) + (c + g)) + ((b + f) + (d + h)) + rest
+
+
+@vector_kernel(rows=1)
+def one_product(matrix: Matrix, first: int, x: Vector, length: int) -> tuple[float]:
+    """Return row `first` of `matrix` . x, of which only the first `length` columns count."""
+    return (lane_product(matrix[first], x, length),)
 
 
 @vector_kernel(rows=4)
@@ -44,7 +49,12 @@ def four_products(
     return a, b, c, d
 
 
-@kernel
+def whole_product(x: Vector, y: Vector) -> float:
+    """Return the inner product, by each lane for itself."""
+    return lane_product(x, y, len(x))
+
+
+@kernel_with(whole_product)
 def dot(x: Vector, y: Vector) -> float:
     """Return the inner product.
 
@@ -57,7 +67,15 @@ def dot(x: Vector, y: Vector) -> float:
     return one_product(x.reshape((1, len(x))), 0, y, len(x))[0]
 
 
-@kernel
+def rows_times(matrix: Matrix, x: Vector, out: Vector) -> None:
+    """Write matrix . x, each lane some of its rows."""
+    meet()
+    for i in turns(len(out)):
+        out[i] = lane_product(matrix[i], x, len(x))
+    meet()
+
+
+@kernel_with(rows_times)
 def times(matrix: Matrix, x: Vector, out: Vector) -> None:
     """Write matrix . x."""
     whole = len(out) // 4 * 4
@@ -67,7 +85,18 @@ def times(matrix: Matrix, x: Vector, out: Vector) -> None:
         out[i] = one_product(matrix, i, x, len(x))[0]
 
 
-@kernel
+def triangle_rows_times(matrix: Matrix, x: Vector, out: Vector) -> None:
+    """Write matrix . x for a lower triangular matrix, each lane some of its rows."""
+    n = len(x)
+    meet()
+    for i in turns(n):
+        # As many as below: the zeros beyond the diagonal have their part in the order of the sums.
+        length = min(n, (i // 4 * 4 // LANES + 1) * LANES) if i < n // 4 * 4 else n
+        out[i] = lane_product(matrix[i], x, length)
+    meet()
+
+
+@kernel_with(triangle_rows_times)
 def triangle_times(matrix: Matrix, x: Vector, out: Vector) -> None:
     """Write matrix . x for a lower triangular matrix, whose upper part must be zeros: some of them are read."""
     n = len(x)
@@ -82,23 +111,27 @@ def triangle_times(matrix: Matrix, x: Vector, out: Vector) -> None:
 @kernel
 def transpose_times(matrix: Matrix, x: Vector, out: Vector) -> None:
     """Write matrix' . x, row by row."""
-    for j in range(len(out)):
-        out[j] = 0.0
     whole = len(x) // 4 * 4
+    meet()
+    for j in turns(len(out)):
+        out[j] = 0.0
     for i in range(0, whole, 4):
         a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]
-        for j in range(len(out)):
+        for j in turns(len(out)):
             left = a * matrix[i, j] + b * matrix[i + 1, j]
             out[j] += left + (c * matrix[i + 2, j] + d * matrix[i + 3, j])
     for i in range(whole, len(x)):
-        for j in range(len(out)):
+        for j in turns(len(out)):
             out[j] += x[i] * matrix[i, j]
+    meet()
 
 
 @kernel
 def add_outer(matrix: Matrix, scale: float, x: Vector, y: Vector) -> None:
     """Add scale * x y' to `matrix`."""
+    meet()
     for i in range(len(x)):
         weight = scale * x[i]
-        for j in range(len(y)):
+        for j in turns(len(y)):
             matrix[i, j] += weight * y[j]
+    meet()

@@ -9,12 +9,12 @@ made in pairs (Box-Muller) for rounds half a block apart, so that one loop fills
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from fairx.compiled import kernel, outlined
-from fairx.types import Keys, Vector
+from fairx.compiled import compilable, kernel, outlined
+from fairx.types import Keys, Matrix, Vector
 
 from .elementary import log, sine_and_cosine
 
@@ -26,6 +26,25 @@ A, B, C, TWELVE = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(12)
 ONE = np.uint64(0x3FF0000000000000)
 
 
+class Numbers(NamedTuple):
+    """The random numbers of one round."""
+
+    example: float  # uniform, as the next two
+    reward: float
+    choice: float
+    noise: float  # normal
+    normals: Vector  # those of the policy
+
+
+@compilable
+class Drawing(Protocol):
+    """A way to make the random numbers of a run: the same ones, whichever it is."""
+
+    def draw_round(self, t: int, uniforms: Matrix, noise: Vector, normals: Vector) -> Numbers:
+        """Return the numbers of round `t`, given room for a block; rounds come one after the other."""
+        ...
+
+
 class Streams(NamedTuple):
     """The keys of one run: policies compared under one seed meet the same world."""
 
@@ -34,6 +53,21 @@ class Streams(NamedTuple):
     reward_noise: Keys
     choice: Keys
     policy: Keys
+
+    def draw_round(self, t: int, uniforms: Matrix, noise: Vector, normals: Vector) -> Numbers:
+        """Make those of a whole block when its first round comes."""
+        row, each = t % BLOCK, normals.size // BLOCK
+        if row == 0:
+            block = t // BLOCK
+            fill_uniforms(self.example, block, uniforms[0])
+            fill_uniforms(self.reward, block, uniforms[1])
+            fill_uniforms(self.choice, block, uniforms[2])
+            fill_normals(self.reward_noise, block, 1, noise)
+            fill_normals(self.policy, block, each, normals)
+        return Numbers(
+            uniforms[0, row], uniforms[1, row], uniforms[2, row], noise[row],
+            normals[row * each : (row + 1) * each],
+        )  # fmt: skip
 
 
 def streams(seed: int, run: int) -> Streams:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import changed, kernel, record
+from fairx.compiled import changed, kernel, record, turns
 from fairx.exposure import share
 from fairx.merit import Merit, merit_given
 from fairx.numerics.linear_algebra import times, transpose_times
@@ -100,9 +100,9 @@ def predict_draw(
     """Write the mean reward of each arm on offer under one draw of the parameter."""
     d = len(state.estimate)
     parameter, scaled = work[:d], work[d : 2 * d]
-    for i in range(d):
+    for i in turns(d):
         scaled[i] = reward_std * math.sqrt(state.scales[i]) * normals[i]
     transpose_times(state.factor, scaled, parameter)
-    for i in range(d):
+    for i in turns(d):
         parameter[i] += state.estimate[i]
     times(contexts, parameter, out)

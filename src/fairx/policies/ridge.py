@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import kernel
+from fairx.compiled import kernel, meet, turns
 from fairx.numerics.linear_algebra import add_outer, dot, times, triangle_times
 from fairx.types import Matrix, Vector
 
@@ -47,7 +47,7 @@ def regress(state: Ridge, context: Vector, reward: float, work: Vector) -> None:
     triangle_times(state.factor, context, turned)
     spread = refactor(state, turned, gain)  # gain is now V^-1 x
     surprise = (reward - dot(context, state.estimate)) / spread
-    for i in range(d):
+    for i in turns(d):
         state.estimate[i] += surprise * gain[i]
         state.target[i] += reward * context[i]
     add_outer(state.precision, 1.0, context, context)
@@ -65,27 +65,30 @@ def refactor(state: Ridge, turned: Vector, gain: Vector) -> float:
         step = -turned[j] / before
         state.scales[j] *= before / spread
         row = state.factor[j]
-        for i in range(j):
+        for i in turns(j):  # a lane has columns of its own
             old = row[i]
             row[i] = old + step * gain[i]
             gain[i] += old * scaled
         gain[j] = scaled
+        meet()
     return spread
 
 
 @kernel
 def roots_of_scales(state: Ridge, out: Vector) -> None:
     """Write D^(1/2)."""
-    for i in range(len(out)):
+    for i in turns(len(out)):
         out[i] = math.sqrt(state.scales[i])
+    meet()
 
 
 @kernel
 def whiten(state: Ridge, roots: Vector, context: Vector, out: Vector) -> float:
     """Write D^(1/2) W x and return its length, sqrt(x' V^-1 x)."""
     triangle_times(state.factor, context, out)
-    for i in range(len(out)):
+    for i in turns(len(out)):
         out[i] *= roots[i]
+    meet()
     return math.sqrt(dot(out, out))
 
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from fairx.auditing import audit
 from fairx.auditing.result import Audit
 from fairx.auditing.slates import SlateAudit, audit_slates
-from fairx.logs import Log, read
+from fairx.logs import Log
+from fairx.logs.spooled import spooled
 from fairx.merit import Merit
 from fairx.store.errors import Conflict
 from fairx.store.settings import merit_of
@@ -20,11 +21,6 @@ from .cache import Cache
 from .runtime import Runtime
 
 MEMORY = "256MB"  # of DuckDB, for the rows of an audit
-POOLED = """
-ALTER VIEW checked RENAME TO unpooled;
-CREATE TEMP VIEW checked AS SELECT * REPLACE (stratum::BIGINT AS pool) FROM unpooled;
-CREATE TEMP TABLE pools AS SELECT arms, pool FROM given
-"""
 KEPT = 100  # audits: the questions are the clients'
 FRESH = 2.0  # seconds
 PART, AHEAD = 0.25, 60.0  # of a core for the audits of all experiments, and seconds used in advance
@@ -109,17 +105,8 @@ def _audited(
 
 def _log(spool: Spool, folder: Path, snapshot: Snapshot) -> Log:
     """Return the log of what is mature; with many arms, pools are looked up by their number."""
-    small = spool.pools is not None
-    # Decisions come first: one thread.
-    log = read(folder, {"stratum": "pool"} if small else None, memory=MEMORY, threads=1)
-    log.connection.execute(f"SET temp_directory = '{folder}-spilled'")
-    if spool.pools is None:
-        return log
     names = [arm.name for arm in snapshot.arms]
-    log.connection.register("given", spool.pools.table(names))
-    log.connection.execute(POOLED)
-    columns = {ours: theirs for ours, theirs in log.columns.items() if ours != "stratum"}
-    return log._replace(columns=columns | {"candidates": "pool"})
+    return spooled(folder, spool.pools and spool.pools.table(names), MEMORY)
 
 
 def _of_decisions(log: Log, merit: Merit, snapshot: Snapshot, question: Question) -> Audit:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from pathlib import Path
-from typing import Any
 
 from fairx.store.database import Database
 from fairx.store.errors import Overloaded, Unavailable
+from fairx.store.measured import oldest_due, stored_bytes
 
 from .runtime import Runtime
-
-WAITING = "SELECT min(due) FROM waiting WHERE experiment = ?"
-BESIDE = ("", "-wal", "-shm")  # what belongs to a file of SQLite
 
 
 async def measure(runtime: Runtime) -> None:
@@ -44,10 +40,7 @@ async def _of_store(runtime: Runtime, now: float) -> None:
 
 def _looked_up(
     database: Database, numbers: dict[str, int], runtime: Runtime
-) -> tuple[dict[str, Any], int]:
+) -> tuple[dict[str, float | None], int]:
     """Return when the oldest decision of each experiment was due, and how large the store is."""
-    dues = {name: database.rows(WAITING, (each,))[0][0] for name, each in numbers.items()}
-    if runtime.store.path is None:
-        return dues, database.rows("SELECT pg_database_size(current_database())")[0][0]
-    files = (Path(f"{runtime.store.path}{each}") for each in BESIDE)
-    return dues, sum(file.stat().st_size for file in files if file.exists())
+    dues = {name: oldest_due(database, each) for name, each in numbers.items()}
+    return dues, stored_bytes(database, runtime.store.path)

@@ -49,7 +49,14 @@ def played(
     rounds, loop = int(marks[-1]), runs[0].compile()
     watch = Watch(rounds * len(runs), progress)
     _do_all([functools.partial(run.play, loop, watch) for run in runs], watch, jobs)
-    tallies = [run.tally for run in runs]
+    return gathered(runs, marks, measures, origin)
+
+
+def gathered(
+    runs: Sequence[Run], marks: Indices, measures: Iterable[str], origin: Provenance
+) -> Result:
+    """Return what runs that were played added up."""
+    rounds, tallies = int(marks[-1]), [run.tally for run in runs]
     curves = np.array([tally.curves for tally in tallies]).swapaxes(0, 1).copy()
     return Result(
         rounds=marks,

@@ -20,7 +20,9 @@ from .one_run import OneRun, with_places
 from .places import Places, check_late, check_places, places_given
 from .provenance import Provenance, provenance
 from .result import Result
-from .runs import check_merits, checkpoint_rounds, generator_of, played, run_numbers
+from .runs import check_merits, checkpoint_rounds, gathered, generator_of, played, run_numbers
+
+DEVICES = ("cpu", "cuda")
 
 
 def simulate(
@@ -36,6 +38,7 @@ def simulate(
     weights: Any = None,
     feedback: str = "each",
     examination: Any = None,
+    device: str = "cpu",
     jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
@@ -64,6 +67,8 @@ def simulate(
         was looked at, and 0 otherwise.
     examination
         By place, the chance that it is looked at; the weights by default.
+    device
+        "cpu", or "cuda" for a GPU of NVIDIA's: all runs at once, with the same choices (docs/scale.md).
     jobs
         How many runs at a time; all cores by default.
     progress
@@ -87,6 +92,8 @@ def simulate(
     marks = checkpoint_rounds(checkpoints, rules.count("rounds", rounds))
     seed, numbers = rules.count("seed", seed, low=0), run_numbers(runs)
     inner_form(policy), measures_of(measures)  # refused before anything is looked at
+    if device not in DEVICES:
+        raise rules.InvalidValue("device", f"be one of {', '.join(DEVICES)}, not {device!r}")
     places = places_given(weights, feedback, examination)
     # A prior has no `draw`, but other means in each run, as has what starts anew.
     anew = is_moving(environment) or not hasattr(environment, "draw")
@@ -96,7 +103,7 @@ def simulate(
         check_places(places, policy, world)
     origin = provenance(policy, environment, judge, seed, int(marks[-1]), measures, places)
     return play_checked(
-        policy, environment, judge, numbers, marks, origin, measures, jobs, progress, places
+        policy, environment, judge, numbers, marks, origin, measures, jobs, progress, places, device
     )
 
 
@@ -104,7 +111,7 @@ def play_checked(
     policy: Any, environment: Any, judge: Merit, numbers: Sequence[int], marks: Indices,
     origin: Provenance, measures: Mapping[str, Callable[[Round], float]] = MappingProxyType({}),
     jobs: int | None = None, progress: Callable[[int], None] | None = None,
-    places: Places | None = None,
+    places: Places | None = None, device: str = "cpu",
 ) -> Result:  # fmt: skip
     """Play runs that were checked before, from a world whose provenance is known.
 
@@ -112,10 +119,15 @@ def play_checked(
     """
     check_late(places, environment)
     kernel = inner_form(policy)
-    if places is None and not measures and suits_catalogue(kernel, environment):
+    if places is None and not measures and device == "cpu" and suits_catalogue(kernel, environment):
         alike = kernel, environment, judge
         many = [CatalogueRun(alike, marks, origin.seed, run) for run in numbers]
         return played(many, marks, jobs, progress, measures, origin)
     records = kernel, environment, judge, measures_of(measures)
     found = [OneRun(records, len(measures), marks, origin.seed, run, places) for run in numbers]
+    if device == "cuda":
+        from .on_gpu import play_on_gpu
+
+        play_on_gpu(found, progress)
+        return gathered(found, marks, measures, origin)
     return with_places(played(found, marks, jobs, progress, measures, origin), found)

@@ -47,8 +47,12 @@ FROM taken_pages WHERE place = 1
 EXPOSURES = f"""
 SELECT arm_number, fsum(had) AS had FROM ({EACH}) JOIN page_arms USING (arm) GROUP BY arm_number
 """
+SCALE = 2.0**80
+# Threads add in any order: sums of whole numbers do not show it. Terms are at most 2, and not a number
+# on a page without weight, which has no regret.
 REGRET = f"""
-SELECT {{moment}} AS moment, sum(abs(had - fair) / total) AS regret,
+SELECT {{moment}} AS moment,
+  coalesce(sum(try_cast(abs(had - fair) / total * {SCALE} AS HUGEINT)), 0)::DOUBLE / {SCALE} AS regret,
   count(*) FILTER (position = 0) AS decisions
 FROM ({EACH}) JOIN shown_pages USING (decision)
 JOIN page_kinds USING (pool, weights) JOIN page_arms USING (arm) JOIN fair_pages USING (kind, arm_number)

@@ -1,0 +1,131 @@
+"""Runs on a GPU: whether they make the processor's choices, and how many rounds a second there are.
+
+python benchmarks/gpu.py agree [ROUNDS]   # every kind of policy, beside the processor
+python benchmarks/gpu.py rates            # rounds a second, by policy and number of runs
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+if not hasattr(np, "row_stack"):
+    np.vstack = np.vstack  # numba-cuda 0.30 asks for it
+
+import fairx
+from fairx import datasets, environments, policies, simulate
+from fairx.simulation import on_gpu
+from fairx.simulation.measures import measures_of
+from fairx.simulation.one_run import OneRun
+
+MERIT = fairx.Exponential(10)
+GENTLE = fairx.Exponential(3)
+
+
+def yeast() -> Any:
+    """Return the arms of the yeast data."""
+    return environments.Bernoulli(datasets.load("yeast").labels.mean(axis=0))
+
+
+def linear() -> Any:
+    """Return made-up contexts of the size of the yeast data: 14 arms, 50 features."""
+    rng = np.random.default_rng(1)
+    contexts = rng.normal(size=(1934, 14, 50)) / 7
+    parameter = rng.normal(size=50) / 7
+    means = np.clip(0.5 + contexts @ parameter, 0, 1)
+    return environments.Labelled(contexts, (rng.random(means.shape) < means) * 1.0, parameter)
+
+
+def cases() -> dict[str, tuple[Any, Any, Any]]:
+    """Return policies with their worlds and judges."""
+    moving = environments.RandomWalk(np.linspace(0.2, 0.8, 14), 0.003)
+    still = {
+        "FairXTS": fairx.FairXTS(MERIT, 1, 0.5),
+        "FairXUCB": fairx.FairXUCB(MERIT, 0.05),
+        "FairXUCB-gradient": fairx.FairXUCB(MERIT, 0.05, solver="gradient"),
+        "FairXUCB-kl": fairx.FairXUCB(MERIT, 0.5, bounds=(0, 1), interval="kl"),
+        "FairXEG": fairx.FairXEG(MERIT, 0.01),
+        "UCB": fairx.UCB(0.3),
+        "TS": fairx.TS(1, 0.5),
+        "EG": fairx.EG(0.1),
+        "FairXBetaTS": policies.FairXBetaTS(MERIT),
+        "SDTS": policies.SDTS(),
+        "Exp3": policies.Exp3(0.1),
+    }
+    with_contexts = {
+        "FairXLinTS": fairx.FairXLinTS(GENTLE, 1, 0.5),
+        "FairXLinUCB": fairx.FairXLinUCB(GENTLE, 0.1, 1),
+        "FairXLinUCB-gradient": fairx.FairXLinUCB(GENTLE, 0.1, 1, solver="gradient"),
+        "FairXLinEG": fairx.FairXLinEG(GENTLE, 0.01, 1),
+        "LinUCB": fairx.LinUCB(0.3, 1),
+        "LinTS": fairx.LinTS(1, 0.5),
+    }
+    found = {name: (policy, yeast(), MERIT) for name, policy in still.items()}
+    found |= {name: (policy, linear(), GENTLE) for name, policy in with_contexts.items()}
+    found["walking"] = (fairx.FairXTS(MERIT, 1, 0.5), moving, MERIT)
+    return found
+
+
+def agree(name: str, rounds: int) -> None:
+    """Print how far a policy is from the processor."""
+    policy, world, judge = cases()[name]
+    rounds = rounds // 10 if "Lin" in name or "gradient" in name else rounds
+    settings: Any = {"rounds": rounds, "runs": 8, "seed": 1, "checkpoints": 4}
+    begun = time.perf_counter()
+    there = simulate(policy, world, judge, **settings, device="cuda")
+    played = time.perf_counter() - begun
+    here = simulate(policy, world, judge, **settings, jobs=2)
+    same = (here.pulls == there.pulls).all(axis=1)
+    apart = np.abs(here.fairness_regret - there.fairness_regret) / here.fairness_regret
+    print(
+        f"{name:22} {rounds:>9,} rounds: pulls alike in {same.sum()} of {same.size} runs,"
+        f" regrets to {apart.max():.1e}; {played:.0f} s with compilation",
+        flush=True,
+    )
+
+
+def rate(name: str, runs: int, rounds: int) -> None:
+    """Print how many rounds a second a policy plays."""
+    policy, world, judge = cases()[name]
+    marks = np.array([rounds])
+    records = policy, world, judge, measures_of({})
+    fleet = on_gpu.fleet_of([OneRun(records, 0, marks, 1, run) for run in range(runs)])
+    fleet.send()
+    fleet.play(0, 0)
+    times = []
+    for chunk in range(3):
+        begun = time.perf_counter()
+        fleet.play(chunk * rounds // 3 // 16 * 16, (chunk + 1) * rounds // 3 // 16 * 16)
+        times.append(time.perf_counter() - begun)
+    print(
+        f"{name:22} {runs:>7,} runs: {runs * rounds / 3 / min(times) / 1e9:8.4f} G rounds/s"
+        f" ({min(times):.2f} s a launch)",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Measure what the command line says."""
+    what, *rest = sys.argv[1:]
+    if what == "agree" and len(rest) < 2:  # a process each: they compile side by side
+        length = rest[0] if rest else "1000000"
+        each = [[sys.executable, __file__, "agree", length, name] for name in cases()]
+        for process in [subprocess.Popen(command) for command in each]:
+            process.wait()
+    elif what == "agree":
+        agree(rest[1], int(rest[0]))
+    else:
+        for name, runs, rounds in (
+            ("FairXTS", 8192, 48_000), ("FairXTS", 131_072, 4_800), ("FairXUCB", 8192, 48_000),
+            ("FairXEG", 131_072, 9_600), ("FairXLinTS", 2048, 4_800), ("FairXLinUCB", 2048, 1_200),
+            ("LinUCB", 2048, 2_400),
+        ):  # fmt: skip
+            rate(name, runs, rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Teach numba-cuda what Numba is taught: it has registries of its own."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any
+
+from ..sharing import meet, turns
+from ..teaching import method_template, teach, teach_ranges
+
+INLINED = {"forceinline": True}
+
+
+@functools.cache
+def load_cuda() -> Any:
+    """Import numba-cuda, teach it all of our code, and return it."""
+    try:
+        importlib.import_module("numba_cuda")
+        cuda = importlib.import_module("numba.cuda")
+        extending = importlib.import_module("numba.cuda.extending")
+        templates = importlib.import_module("numba.cuda.typing.templates")
+        kinds = importlib.import_module("numba.cuda.types")
+    except ImportError as error:
+        raise ImportError("a GPU needs numba-cuda: pip install 'fairx[cuda]'") from error
+    # A handful of runs leaves most of a GPU idle: whoever plays so few knows.
+    importlib.import_module("numba").config.CUDA_LOW_OCCUPANCY_WARNINGS = False
+    teach(OfGPUs(extending, templates, kinds, _sharing(cuda)))
+    return cuda
+
+
+def is_simulated() -> bool:
+    """Tell whether numba-cuda plays in Python what a GPU would do (`NUMBA_ENABLE_CUDASIM=1`)."""
+    return bool(importlib.import_module("numba").config.ENABLE_CUDASIM)
+
+
+class OfGPUs:
+    """Teaches numba-cuda."""
+
+    def __init__(self, extending: Any, templates: Any, kinds: Any, forms: dict[Any, Any]) -> None:
+        self.extending, self.templates, self.kinds = extending, templates, kinds
+        self.forms = forms  # of functions that are another thing on a GPU
+
+    def function(self, function: Any, *, inlined: bool, on_gpu: Any) -> None:
+        """Have its form for GPUs compiled, if it has one."""
+        body = self.forms.get(function) or on_gpu or function
+
+        @self.extending.overload(function, jit_options={"forceinline": inlined}, strict=False)
+        def find(*arguments):  # type: ignore[no-untyped-def]
+            return body
+
+    def products(self, function: Any, rows: int) -> None:
+        """Have the inner products compiled as they are written."""
+        self.function(function, inlined=True, on_gpu=None)
+
+    def method(self, name: str, finder: Any) -> None:
+        """Have it found on all named tuples."""
+        for kind in (self.kinds.NamedTuple, self.kinds.NamedUniTuple):
+            template = method_template(self.templates, kind, name, finder, INLINED)
+            self.templates.infer_getattr(template)
+            self.extending.overload(finder, jit_options=INLINED)(finder)
+
+    def ranges(self) -> None:
+        """Have a range indexed."""
+        teach_ranges(self.extending, self.kinds, INLINED)
+
+
+def _sharing(cuda: Any) -> dict[Any, Any]:
+    """Return how loops are shared by the threads that lie side by side: one warp, or less."""
+    return {
+        turns: lambda count: range(cuda.threadIdx.x, count, cuda.blockDim.x),
+        meet: lambda: cuda.syncwarp(),
+    }

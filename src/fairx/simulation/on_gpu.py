@@ -1,0 +1,113 @@
+"""Runs on a GPU: all that are alike in one launch, each with settings of its own.
+
+A run without contexts is played by one thread, whose arrays lie in registers and local memory; one with contexts
+by the 32 lanes of a warp, which share what `fairx.compiled.turns` marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fairx.compiled.gpu import Fleet, alike, complaint_of, free_memory, is_out_of_memory, kind_of
+from fairx.numerics.gpu_streams import BUFFERED, ThreadStreams, WarpStreams
+from fairx.rules import InvalidValue
+from fairx.texts import short
+
+from .loop import play_rounds
+from .one_run import OneRun
+from .runs import Watch
+from .tally import Tally
+
+SCRATCH = ("deployed", "fair", "means", "candidates", "seen", "work", "normals")
+FAR = ("curves", "exposures", "marks")
+RESULTS = ("exposure", "pulls", "curves", "exposures")
+MOST = 1 << 17  # runs at a time: more do not play faster
+
+
+def play_on_gpu(runs: Sequence[OneRun], progress: Callable[[int], None] | None) -> None:
+    """Play all runs, of any kinds, those of one kind together."""
+    for run in runs:
+        check_device(run)
+    watch = Watch(sum(int(run.marks[-1]) for run in runs), progress)
+    try:
+        for group in alike(runs, _kind):
+            _play_alike(group, watch)
+    finally:
+        watch.bar.close()
+
+
+def check_device(run: OneRun) -> None:
+    """Refuse what a GPU cannot play."""
+    policy, environment, *_ = run.records
+    remedy = "leave out device"
+    if run.places is not None:
+        raise InvalidValue("weights", f"be left out on a GPU, which plays one place: {remedy}")
+    if hasattr(policy, "start_with"):
+        theirs = f"have `propose` and `absorb` to be played on a GPU, not {short(policy.policy)}"
+        raise InvalidValue(
+            "policy", f"{theirs}: `probabilities` takes a generator, which is not there"
+        )
+    if not hasattr(environment, "world"):
+        theirs = f"have `world` to be played on a GPU, not {short(environment)}"
+        raise InvalidValue("environment", f"{theirs}: `draw` takes a generator, which is not there")
+
+
+def _kind(run: OneRun) -> Any:
+    """Return what runs must have in common to be played together."""
+    policy, environment, judge, measuring = run.records
+    return id(environment), run.marks.tobytes(), kind_of((policy, judge, measuring))
+
+
+def _play_alike(runs: Sequence[OneRun], watch: Watch) -> None:
+    """Play runs of one kind, as many at a time as there is memory for."""
+    most = MOST
+    while runs and not watch.stopped.is_set():
+        try:
+            fleet = fleet_of(runs[:most])
+            fits = max(1, free_memory() // fleet.bytes_each)
+            if fits < len(fleet):
+                fleet = fleet_of(runs[:fits])
+            _play(fleet, runs[: len(fleet)], watch)
+        except Exception as error:
+            if is_out_of_memory(error) and most > 1:
+                most = max(1, min(most, len(runs)) // 2)
+                continue
+            raise complaint_of(error, short(runs[0].records[0])) from error
+        runs = runs[len(fleet) :]
+
+
+def fleet_of(runs: Sequence[OneRun]) -> Fleet:
+    """Return the runs, ready to be sent: the first one twice, if there is no other."""
+    begun = [run.begin() for run in (runs if len(runs) > 1 else [runs[0], runs[0]])]
+    warps = begun[0][0][2].features.shape[2] > 0
+    keys = WarpStreams if warps else ThreadStreams
+    records = [(*alone, keys._make(rest[0])) for alone, rest in begun]
+    return Fleet(
+        play_rounds, records, _slim(begun[0][1][1]), SCRATCH, FAR, warps=warps, runs=len(runs)
+    )
+
+
+def _slim(tally: Tally) -> Tally:
+    """Return a tally without the room for numbers that a GPU makes when they are needed."""
+    each = tally.normals.size // tally.noise.size
+    return tally._replace(
+        normals=np.empty(each * BUFFERED), uniforms=np.empty((3, 0)), noise=np.empty(0)
+    )
+
+
+def _play(fleet: Fleet, runs: Sequence[OneRun], watch: Watch) -> None:
+    """Play whole runs in chunks, and give each its tally."""
+    fleet.send()
+
+    def step(start: int, stop: int) -> bool:
+        fleet.play(start, stop)
+        watch.add((stop - start) * len(runs))
+        return True
+
+    watch.walk(int(runs[0].marks[-1]), step)
+    found = {name: fleet.result(name) for name in RESULTS}
+    for i, run in enumerate(runs):
+        run.tally = run.tally._replace(**{name: found[name][i] for name in RESULTS})

@@ -1,0 +1,54 @@
+"""Plays runs in the simulator of numba-cuda, beside the processor: a process of its own, which prints JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+os.environ |= {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
+
+import numpy as np
+from cases import CONVENTIONAL, ENVIRONMENTS, FAIR, MERITS, RIVALS, name
+
+from fairx import FairXTS, simulate
+from fairx.environments import Late, RandomWalk
+
+
+def compared(policy: Any, world: Any, judge: Any, **options: Any) -> dict[str, Any]:
+    """Return how far the two are apart."""
+    settings: Any = {"rounds": 40, "runs": 3, "seed": 1, "checkpoints": 4} | options
+    here: Any = simulate(policy, world, judge, **settings)
+    there: Any = simulate(policy, world, judge, **settings, device="cuda")
+    return {
+        "name": f"{name(policy)} in {type(world).__name__}",
+        "pulls": bool((here.pulls == there.pulls).all()),
+        "apart": float(np.abs(here.fairness_regret - there.fairness_regret).max()),
+        "curves": float(np.abs(here.exposure_curves - there.exposure_curves).max()),
+        "same": here == there,
+    }
+
+
+def main() -> None:
+    """Compare all policies, and some worlds."""
+    still, linear = ENVIRONMENTS[0], ENVIRONMENTS[3]
+    with np.errstate(all="ignore"):
+        rows = [
+            compared(policy, linear if "Lin" in name(policy) else still, MERITS[0])
+            for policy in FAIR[:7] + CONVENTIONAL + RIVALS
+        ]
+        policy = FairXTS(MERITS[0], 1, 0.5)
+        moving = RandomWalk([0.2, 0.5, 0.8], 0.05), Late(still, mean=5, kind="geometric", lost=0.2)
+        rows += [compared(policy, world, MERITS[1]) for world in (ENVIRONMENTS[1], *moving)]
+        rows.append(compared(policy, still, MERITS[0], runs=[7], measures={"first": first}))
+    json.dump(rows, sys.stdout)
+
+
+def first(seen: Any) -> float:
+    """Return the probability of the first arm."""
+    return float(seen.deployed[0])
+
+
+if __name__ == "__main__":
+    main()
