@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from audit_oracle import Setting
 from test_audit_fields import COLUMNS, JUDGED, judged, made
 
 from fairx import Exponential
-from fairx.auditing import Audit, audit, figures
+from fairx.auditing import Audit, audit, beside_figures, figures
 from fairx.auditing.tables import contents
 
 COLOURS = {"under": "#D55E00", "over": "#0072B2", "unclear": "#999999"}
@@ -142,3 +143,30 @@ def test_the_verdicts_for_each_power(found: Audit) -> None:
     ]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(COLOURS)
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("power of the merit", "arms")
+
+
+def test_long_names_leave_room_for_all_words() -> None:
+    """Names of 80 letters that differ at their ends: no label leaves the picture, and none is like another."""
+    names = [f"{'This Video Should Help Anyone Who Is Worried About ' * 2} #{i}" for i in range(9)]
+    rng = np.random.default_rng(3)
+    log = pd.DataFrame(
+        {
+            "arm": rng.choice(names, 400),
+            "candidates": [names] * 400,
+            "probabilities": [[1 / 9] * 9] * 400,
+            "reward": rng.integers(2, size=400).astype(float),
+        }
+    )
+    audited = audit(log, Exponential(2))
+    figure = beside_figures.beside_figure(audited)
+    figure.draw_without_rendering()
+    (axis,) = figure.axes
+    whole, words = figure.bbox, axis.xaxis.label.get_window_extent()
+    assert words.x0 >= whole.x0
+    assert words.x1 <= whole.x1
+    rows = [label.get_text() for label in axis.get_yticklabels()]
+    assert len(set(rows)) == len(names)
+    assert all(label.get_window_extent().x0 >= whole.x0 for label in axis.get_yticklabels())
+    marks = [label.get_window_extent() for label in axis.get_xticklabels() if label.get_text()]
+    shown = [mark for mark in marks if whole.x0 <= mark.x0 and mark.x1 <= whole.x1]
+    assert all(one.x1 < other.x0 for one, other in pairwise(shown))

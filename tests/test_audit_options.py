@@ -16,8 +16,8 @@ from matplotlib.colors import to_hex
 from fairx import Exponential
 from fairx.auditing import Audit, audit, beside_figures
 from fairx.auditing import page as page_of
+from fairx.auditing.card import card
 from fairx.auditing.figures import COLOURS
-from fairx.auditing.tables import card
 from fairx.auditing.words import lead
 from fairx.command.main import parser
 

@@ -85,6 +85,20 @@ def several(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text with its middle left out where it is long: names may differ at their ends.
+
+    Examples
+    --------
+    >>> shortened("Wonder If That War Photographer", 16), shortened("short", 16)
+    ('Wonder If …apher', 'short')
+    """
+    if len(text) <= most:
+        return text
+    end = most // 3
+    return f"{text[: most - end - len(CUT)]}{CUT}{text[-end:]}"
+
+
 def table(title: str, rows: Iterable[tuple[str, str]], note: str = "") -> str:
     """Return an HTML table of names and values, all of it escaped but the note.
 

@@ -10,15 +10,23 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
 from fairx.pictures import new_figure
+from fairx.texts import shortened
 
 from .figures import COLOURS, FEW, WIDE, concise, dot, named_rows, tidy
 from .result import Audit, Beside
 
 FOLLOWED = 4  # arms over time, one above the other
 RATIOS = (0.0625, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
-SOME_RATIOS = (0.0625, 0.25, 1.0, 4.0, 16.0)  # on a low axis of more than NARROW: all would overlap
-NARROW = 6.0
+SOME_RATIOS = (
+    0.0625,
+    0.25,
+    1.0,
+    4.0,
+    16.0,
+)  # on an axis that is longer than narrow: all would overlap
+NARROW, LOW = 16.0, 6.0  # times the first number of an axis its last is, across or on a low one
 FARTHEST = 16.0  # ratios beyond are drawn at the edge
+LONGEST_TITLE = 48  # letters
 
 
 def beside_figure(audit: Audit) -> Figure:
@@ -33,8 +41,10 @@ def beside_figure(audit: Audit) -> Figure:
         axis.plot([low, high], [row, row], color=COLOURS[line.verdict], lw=2.5)
         axis.plot(_within(one.beside, 1.0), row, "o", color=COLOURS[line.verdict], ms=6)
     named_rows(axis, [line.arm for line, _ in chosen])
-    _scaled(axis.xaxis, axis.set_xscale)
-    axis.set_xlabel("times what its rewards earn, beside the others")
+    narrow = axis.dataLim.x1 <= NARROW * axis.dataLim.x0
+    _scaled(axis.xaxis, axis.set_xscale, RATIOS if narrow else SOME_RATIOS)
+    # Long names leave it too little room, but for that below them.
+    axis.set_xlabel("times what its rewards earn, beside the others", loc="right")
     marks = [dot(verdict, COLOURS[verdict]) for verdict in _verdicts(audit)]
     fair = Line2D([], [], color="#000000", lw=1, ls="--", label="as its rewards earn")
     figure.legend(handles=[*marks, fair], loc="outside upper center", ncols=3, frameon=False)
@@ -61,8 +71,9 @@ def course_figure(audit: Audit) -> Figure:
         axis.fill_between(across, low, high, color=colour, alpha=0.25, lw=0)
         axis.plot(across, middle, color=colour)
         axis.axhline(1.0, color="#000000", lw=1, ls="--")
-        axis.set_title(str(course.arm)[:60], loc="left", fontsize="medium", parse_math=False)
-        narrow = max(high) <= NARROW * min(low)
+        name = shortened(str(course.arm), LONGEST_TITLE)
+        axis.set_title(name, loc="left", fontsize="medium", parse_math=False)
+        narrow = max(high) <= LOW * min(low)
         _scaled(axis.yaxis, axis.set_yscale, RATIOS if narrow else SOME_RATIOS)
         tidy(axis)
     if timed and audit.dated:

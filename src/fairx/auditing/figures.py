@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairx.pictures import OPTIMAL, Style, new_figure
+from fairx.texts import shortened
 
 from .lines import POWERS
 from .result import Audit
@@ -58,14 +59,10 @@ def _draw_rows(axis: Axes, audit: Audit) -> None:
 
 def named_rows(axis: Axes, names: list[Any]) -> None:
     """Name the rows of a figure, the first at the bottom."""
-    axis.set_yticks(range(len(names)), [_short(str(name)) for name in names])
+    axis.set_yticks(range(len(names)), [shortened(str(name), LONGEST) for name in names])
     for label in axis.get_yticklabels():
         label.set_parse_math(False)  # a dollar in a name is a dollar
     axis.set_ylim(-0.7, len(names) - 0.3)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 
 def dot(label: str, colour: str) -> Line2D:

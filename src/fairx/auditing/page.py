@@ -15,9 +15,10 @@ from fairx.pages import resource, template
 from fairx.pictures import inlined
 
 from . import beside_figures, figures
+from .card import card
 from .comparing import Change, write_changes
 from .result import Audit
-from .tables import card, contents, guarantee, rows, write_csv, write_json
+from .tables import contents, guarantee, rows, write_csv, write_json
 from .words import lead
 
 MOST = 1000  # arms on the page; all are in the files

@@ -122,6 +122,7 @@ class Audit(NamedTuple):
     rows: int
     decisions: int
     problems: dict[str, int]
+    warnings: tuple[str, ...]  # what the log itself says against the conditions of its verdicts
     notes: tuple[str, ...]
     by: str | None  # what the box is stratified by
     judged_by: str  # what gave the verdicts

@@ -37,7 +37,7 @@ TURNED = (
     "{accused} accused beside the others of the contrary of what mean rewards say ({arm} is {verdict}, with {ratio:.2f} times the share that its mean reward earns): others are "
     "farther from fair, or means vary. Then nothing is said of its share."
 )
-NO_TIME = "The log has no times: nothing can be shown over time."
+NO_TIME = "The log has no times: its rows are taken to be in the order of the decisions, and nothing can be shown over time."
 
 
 def lead(audit: Audit) -> str:

@@ -122,6 +122,7 @@ class Audit(Struct, frozen=True):
     rows: int
     decisions: int
     problems: dict[str, int]
+    warnings: tuple[str, ...]
     notes: tuple[str, ...]
     by: str | None
     judged_by: str

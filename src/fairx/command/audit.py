@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import math
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import fairx
 from fairx.logs import COLUMNS, Log, read
 from fairx.texts import several
 
 from . import merits
+from .arm_files import groups_of, is_file, lines_of, ratings_of
 
 if TYPE_CHECKING:
     from fairx.auditing import Audit
@@ -116,7 +115,7 @@ def _audited(path: str, options: argparse.Namespace) -> Audit:
         _read(path, options),
         options.merit,
         floor=options.floor,
-        groups=_groups(Path(options.groups)) if options.groups else None,
+        groups=groups_of(Path(options.groups)) if options.groups else None,
         alpha=options.alpha / (2 if options.against else 1),
         reward_range=tuple(options.reward_range),
         late=options.late,
@@ -124,20 +123,23 @@ def _audited(path: str, options: argparse.Namespace) -> Audit:
         tolerance=options.tolerance,
         look=options.look,
         correction=options.correction,
-        arms=_lines(Path(options.arms)) if options.arms else (),
-        ratings=_ratings(options.ratings),
+        arms=lines_of(Path(options.arms)) if options.arms else (),
+        ratings=ratings_of(options.ratings),
         feedback=options.feedback,
     )
 
 
 def _tell(found: Audit) -> None:
     """Print the finding, what it needs, and the table."""
+    from fairx.auditing.speaking import RATINGS
     from fairx.auditing.tables import text
     from fairx.auditing.words import lead
     from fairx.logs.problems import remedies
 
     for name, count in found.problems.items():
         print(f"problem: {name}: {several(count, 'row', 'rows')}{remedies([name])}")
+    for warning in found.warnings:
+        print(f"warning: {warning}")
     for note in found.notes:
         print(f"note: {note}")
     print(lead(found))
@@ -150,7 +152,8 @@ def _tell(found: Audit) -> None:
         )
     print(text(found))
     regret, ends = found.fairness_regret_per_decision, (found.regret_low, found.regret_high)
-    print(f"fairness regret per decision: {regret:.4f} (by {found.regret_from})")
+    supposed = "" if found.judged_by == RATINGS else ", if means do not vary"
+    print(f"fairness regret per decision: {regret:.4f} (by {found.regret_from}{supposed})")
     print(
         f"  {ends[0]:.4f} to {ends[1]:.4f} at one look; a fair log shows {found.regret_floor:.4f}"
     )
@@ -179,50 +182,10 @@ def _columns(options: argparse.Namespace) -> dict[str, str]:
     from fairx.logs.columns import named
 
     given = {name: getattr(options, f"column_{name}", None) for name in COLUMNS}
-    if options.ratings and not _is_file(options.ratings):
+    if options.ratings and not is_file(options.ratings):
         given["reward"] = options.ratings
     if options.by and not options.by.startswith("time:"):
         given["stratum"] = options.by
     return named(options.columns) | {
         name: value for name, value in given.items() if value is not None
     }
-
-
-def _lines(path: Path) -> list[str]:
-    """Read names, one a line."""
-    return [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
-
-
-def _is_file(what: str) -> bool:
-    return Path(what).suffix in (".csv", ".json")
-
-
-def _ratings(what: str | None) -> dict[str, float] | bool:
-    """Return the ratings of a file; True where a column has them."""
-    if not what or not _is_file(what):
-        return bool(what)
-    try:
-        return {arm: float(rating) for arm, rating in _pairs(Path(what), "rating").items()}
-    except ValueError as error:
-        raise ValueError(f"ratings must be numbers: {error}") from error
-
-
-def _groups(path: Path) -> dict[str, str]:
-    """Read which group each arm is in."""
-    return _pairs(path, "group")
-
-
-def _pairs(path: Path, what: str) -> dict[str, str]:
-    """Read something of each arm."""
-    if path.suffix == ".json":
-        found: Any = json.loads(path.read_text("utf-8"))
-        if not isinstance(found, dict):
-            raise ValueError(f"{what}s must be a mapping from arm to {what}, not {found!r}")
-        return {str(arm): str(one) for arm, one in found.items()}
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        table = [row for row in csv.reader(file) if row]
-    for line, row in enumerate(table, 1):
-        if len(row) != 2:
-            raise ValueError(f"line {line} of {path} must be arm,{what}, not {','.join(row)!r}")
-    body = table[1:] if table and [cell.lower() for cell in table[0]] == ["arm", what] else table
-    return dict(row for row in body)

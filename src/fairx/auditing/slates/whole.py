@@ -10,9 +10,10 @@ from fairx.auditing.asking import Asked, asked, returning_of
 from fairx.auditing.lines import NO_GROUP, POWERS
 from fairx.auditing.merits import Merits
 from fairx.auditing.noise import Known, Noise, Shown, noise_of
+from fairx.auditing.record import apart, distance, given
 from fairx.auditing.regret import Regret
 from fairx.auditing.result import Arm, Audit, Line, SampleRatio, Sensitivity
-from fairx.auditing.shares import gini
+from fairx.auditing.sentences import doubts, still_accused
 from fairx.auditing.speaking import BOX
 from fairx.auditing.words import left_out_of
 from fairx.logs import Log
@@ -39,26 +40,28 @@ def slates_audited(log: Log, question: SlateQuestion) -> Audit:
     """Return the audit of a log of slates."""
     told = slates_told(log, question, POWERS)
     sums, merits, exact = told.sums, told.merits, told.sums.exposures is not None
-    shown, fair = (
-        np.array([getattr(line, name) for line in told.lines])
-        for name in ("exposure", "fair_share")
-    )
-    distance = float(np.abs(shown - fair).sum())
-    regrets = sums.regret(log, merits.logs) if exact else Regret(distance, "shows", ())
-    unsure = _noise(sums, question, told)
-    problems, rows = log.problems(), int(log.query("SELECT count(*) AS n FROM checked")["n"][0])
+    far = distance(told.lines)
+    regrets = sums.regret(log, merits.logs) if exact else Regret(far, "shows", ())
+    ratio = UNCHECKED
+    if exact:
+        ratio = SampleRatio(CHECKED, None, mismatched(sums, question.alpha))
+    rows = int(log.query("SELECT count(*) AS n FROM checked")["n"][0])
+    vary = _varying(log, told, question)
+    boxed = told.said.by == BOX
     return Audit(
-        source=log.source,
-        merit=repr(question.merit),
-        floor=question.floor,
-        alpha=question.alpha,
-        tolerance=question.tolerance,
-        lowest_reward=question.reward_range[0],
-        highest_reward=question.reward_range[1],
+        **given(
+            log, question.merit, question.floor, question.alpha, question.tolerance,
+            question.reward_range, (sums.start, sums.stop),
+        ),
         rows=rows,
         decisions=sums.decisions,
-        problems=problems,
-        notes=_notes(log, told, question, rows),
+        problems=log.problems(),
+        warnings=(*(vary if boxed else ()), *doubts(sums, ratio, question.alpha)),
+        notes=(
+            *(() if boxed else vary),
+            *_notes(log, told, rows),
+            *still_accused(told.lines, told.said.arms),
+        ),
         by=None,
         judged_by=told.said.by,
         look="at any time",
@@ -70,32 +73,22 @@ def slates_audited(log: Log, question: SlateQuestion) -> Audit:
         groups=told.groups,
         groups_beside=told.said.groups,
         courses=told.said.courses,
-        fairness_regret_per_decision=regrets.value,
-        regret_from=regrets.method,
-        regret_low=max(0.0, regrets.value - unsure.reach),
-        regret_high=min(2.0, regrets.value + unsure.reach),
-        regret_floor=unsure.floor,
-        over_time=regrets.over_time,
-        dated=log.dated,
-        distance=distance,
-        gini_exposure=gini(shown),
-        gini_fair_share=gini(fair),
-        sample_ratio=SampleRatio(CHECKED, None, mismatched(sums, question.alpha))
-        if exact
-        else UNCHECKED,
+        sample_ratio=ratio,
         sensitivity=_sensitivity(sums, merits, told.lines),
-        columns=dict(log.columns),
-        start=sums.start if "time" in log.columns else None,
-        stop=sums.stop if "time" in log.columns else None,
-    )
+        **apart(told.lines, regrets, _noise(sums, question, told)),
+    )  # fmt: skip
 
 
-def _notes(log: Log, told: SlatesTold, question: SlateQuestion, rows: int) -> tuple[str, ...]:
+def _varying(log: Log, told: SlatesTold, question: SlateQuestion) -> list[str]:
+    sums = told.sums
+    of = Asked(log, "taken_pages", "page_arms", sums.arms, sums.start, sums.stop, sums.decisions)
+    return asked(of, question.alpha, question.reward_range, told.said.by == BOX)
+
+
+def _notes(log: Log, told: SlatesTold, rows: int) -> tuple[str, ...]:
     sums = told.sums
     missing = int((sums.shows - sums.rewards).sum())
     left_out = rows - int(log.query("SELECT count(*) AS n FROM valid")["n"][0])
-    of = Asked(log, "taken_pages", "page_arms", sums.arms, sums.start, sums.stop)
-    vary = asked(of, question.alpha, question.reward_range) if told.said.by == BOX else []
     ungrouped = told.group_of.count(NO_GROUP)
     said = (
         (True, SHARES),
@@ -109,7 +102,7 @@ def _notes(log: Log, told: SlatesTold, question: SlateQuestion, rows: int) -> tu
         (ungrouped, f"{several(ungrouped, 'arm has', 'arms have')} no group."),
     )
     pages = returning_of(log, "decision")
-    return (*vary, *pages, *(words for holds, words in said if holds))
+    return (*pages, *(words for holds, words in said if holds))
 
 
 def _arms(sums: SlateSums, merits: Merits, groups: list[str | None]) -> tuple[Arm, ...]:
