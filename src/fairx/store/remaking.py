@@ -9,6 +9,7 @@ import numpy as np
 
 from fairx.types import Vector
 
+from .archives.record import last_cut
 from .arms import ACTIVE, ArmsThroughTime
 from .compact import KnownPools, is_same
 from .database import Database
@@ -41,6 +42,8 @@ class Remaking:
         self.problems: list[str] = []
         self.erased = self.decisions = 0
         self.unknown = False  # whether erased contexts leave the sums unknown, up to a checkpoint
+        self.start = last_cut(database, experiment.id)  # what is before it is archived
+        self.archived = self.start.upto
 
     def run(self) -> Verified:
         """Check everything."""
@@ -51,14 +54,17 @@ class Remaking:
             last = snapshot
             self._decisions(snapshot)
         self._end(last)
-        matured = last.watermark if last else 0
-        return Verified(1, snapshots, self.decisions, matured, self.erased, tuple(self.problems))
+        matured = last.watermark - self.start.upto if last else 0
+        counts = (snapshots, self.decisions, matured, self.erased)
+        return Verified(1, *counts, tuple(self.problems), archived=self.archived)
 
     def _snapshots(self) -> Iterator[Snapshot]:
         """Rebuild each snapshot from the one before, and compare it with its digest."""
         key, settings = self.experiment.id, self.experiment.settings
         sql = "SELECT version, watermark, digest, time FROM snapshots WHERE experiment = ? ORDER BY version"
-        watermark, sums, expected = 0, empty(settings, 0), 1
+        (watermark, expected), sums = self.start, empty(settings, 0)
+        if watermark:
+            sums = self._checkpoint(sums, watermark)
         kept = {row[0] for row in self.database.rows(KEPT, (key,))}
         for version, upto, digest, time in self.database.rows(sql, (key,)):
             if version != expected:
@@ -184,8 +190,11 @@ class Remaking:
         ]
         if counts[0] != counts[1] + counts[2]:
             self._say(f"{counts[0]} decisions, but {counts[1]} wait and {counts[2]} are mature")
-        if counts[0] != self.decisions:
-            self._say(f"{counts[0] - self.decisions} decisions have no snapshot")
+        sql = "SELECT count(*) FROM decisions WHERE experiment = ? AND snapshot < ?"
+        ((older,),) = self.database.rows(sql, (key, self.start.version))
+        self.archived += older
+        if counts[0] != self.decisions + older:
+            self._say(f"{counts[0] - self.decisions - older} decisions have no snapshot")
 
     def _newest(self) -> Snapshot | None:
         try:
