@@ -197,6 +197,7 @@ def test_a_blinded_sum_tells_nothing_and_comes_back(lines: int, total: int) -> N
 def test_every_table_of_the_log_is_sealed() -> None:
     assert set(KINDS) == {
         "decisions", "rewards", "shown", "matured", "snapshots", "arms", "experiments", "actions",
+        "archives",
     }  # fmt: skip
 
 

@@ -85,7 +85,7 @@ class Earlier:
         """Return a snapshot as it was."""
         experiment, arms = self._experiment, self.arms.at(version)
         for watermark, time in self._database.rows(NAMED, (experiment.id, version)):
-            sums = self._folded(watermark, len(arms))
+            sums = self.folded(watermark, len(arms))
             return Snapshot(experiment, version, watermark, time, arms, sums.copy())
         if version < last_cut(self._database, experiment.id).version:
             raise Conflict(
@@ -94,7 +94,7 @@ class Earlier:
             )
         raise BrokenFile(f"snapshot {version} is not on record")
 
-    def _folded(self, watermark: int, arms: int) -> Vector:
+    def folded(self, watermark: int, arms: int) -> Vector:
         """Return the sums at a watermark: from the last ones or a checkpoint, whichever is nearer."""
         key, settings = self._experiment.id, self._experiment.settings
         if self._watermark > watermark:

@@ -104,9 +104,10 @@ def erase_named(
     found = experiments(database, "name = ?", (name,))
     if not found:
         raise NotFound(f"experiment {name!r} does not exist")
-    count = sum(erase(database, each, unit, time, actor, archives) for each in found)
+    for each in found:
+        lock_experiment(database, each)
     check_known(database, name, archives)
-    return count
+    return sum(erase(database, each, unit, time, actor, archives) for each in found)
 
 
 def erase(

@@ -9,6 +9,7 @@ from pathlib import Path
 from fairx.errors import BrokenFile
 
 from ..database import Database
+from ..earlier import Earlier
 from ..identity import slate_id
 from ..sealing import MODULUS, Sum
 from ..seals import KINDS, seal_key
@@ -16,7 +17,7 @@ from ..snapshots import ServedExperiment
 from . import tallies
 from .files import CHUNK, Adder, checked, read_lines
 from .lines import Span
-from .record import Part, archived_among, folder_of, last_cut, parts, sum_of
+from .record import Cut, Part, archived_among, folder_of, last_cut, parts, sum_of
 
 
 def kept_sums(database: Database, secret: bytes) -> dict[tuple[int, str], Sum]:
@@ -62,6 +63,13 @@ def broken_counts(
     ((wanted,),) = whole.rows(sql, (span.cut.upto,))
     if count != wanted:
         yield f"{experiment.name}: {wanted} decisions are archived, but {count} of their ids are known"
+
+
+def _is_kept(database: Database, experiment: ServedExperiment, cut: Cut) -> bool:
+    """Tell whether the first snapshot in the store follows from the sums that are kept."""
+    sql = "SELECT digest FROM snapshots WHERE experiment = ? AND version = ?"
+    ((digest,),) = database.rows(sql, (experiment.id, cut.version))
+    return bool(Earlier(database, experiment).snapshot(cut.version).digest() == digest)
 
 
 def _wrong(database: Database, part: Part, folder: Path, secret: bytes | None) -> Iterator[str]:

@@ -27,10 +27,8 @@ SELECT min(snapshot) FROM (
   WHERE m.experiment = ? AND m.number > ?
 ) AS young
 """
-NEAREST = """
-SELECT watermark, version FROM snapshots WHERE experiment = ? AND watermark <= ? AND version <= ?
-ORDER BY version DESC LIMIT 1
-"""
+WATERMARK = "SELECT watermark FROM snapshots WHERE experiment = ? AND version = ?"
+FIRST = "SELECT min(version) FROM snapshots WHERE experiment = ? AND watermark >= ?"
 # The place before or after one is beyond the cut, or waits.
 SPLIT = f"""
 SELECT min(m.number) FROM matured m JOIN decisions d ON d.sequence = m.sequence
@@ -50,31 +48,39 @@ def next_cut(database: Database, experiment: int, before: float) -> Cut | None:
     What is younger must be there with all that it follows from: the snapshots that it was made by, and
     what is learned between the first of these and now. So decisions of about one window more stay.
     """
-    start = last_cut(database, experiment)
+    start, most = last_cut(database, experiment).upto, _most(database, experiment, before)
+    limit = AT_ONCE
+    while most > start:
+        upto = _whole(database, experiment, start, min(most, start + limit))
+        if upto > start:
+            ((version,),) = database.rows(FIRST, (experiment, upto))
+            return Cut(upto, version)
+        if start + limit >= most:
+            return None
+        limit *= 2  # so many slates of one moment
+    return None
+
+
+def _most(database: Database, experiment: int, before: float) -> int:
+    """Return up to where nothing is needed by what is younger."""
     ((old,),) = database.rows(MATURE, (experiment,))
     for (young,) in database.rows(YOUNG, (experiment, before)):
         old = young - 1
     for (last,) in database.rows(LAST, (experiment,)):
         old = min(old, last - 1)
     ((needed,),) = database.rows(NEEDED, (experiment, experiment, old))
-    upto = min(old, start.upto + AT_ONCE)
-    while upto > start.upto:
-        found = _nearest(database, experiment, upto, needed)
-        if found.upto <= start.upto:
-            return None
-        split = _first_split(database, experiment, start.upto, found.upto)
+    found = [watermark for (watermark,) in database.rows(WATERMARK, (experiment, needed))]
+    return int(min([old, *found]))
+
+
+def _whole(database: Database, experiment: int, start: int, upto: int) -> int:
+    """Return the last number up to another with which no slate is split."""
+    while upto > start:
+        split = _first_split(database, experiment, start, upto)
         if split is None:
-            return found
+            return upto
         upto = split - 1
-    return None
-
-
-def _nearest(database: Database, experiment: int, upto: int, version: int | None) -> Cut:
-    """Return the last snapshot that has learned from no more, and is no younger than is needed."""
-    newest = 1 << 62 if version is None else version
-    for found in database.rows(NEAREST, (experiment, upto, newest)):
-        return Cut(*found)
-    return Cut()
+    return start
 
 
 def _first_split(database: Database, experiment: int, start: int, upto: int) -> int | None:

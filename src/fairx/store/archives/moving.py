@@ -33,9 +33,8 @@ TRIES = 5  # with PostgreSQL, a late reward may come between
 IDS = f"""
 INSERT INTO archived SELECT d.id, d.experiment {OF_DECISIONS} WHERE {RANGE} AND COALESCE(d.place, 1) = 1
 """
-FIRST = """
-SELECT version, digest FROM snapshots WHERE experiment = ? AND watermark = ? ORDER BY version LIMIT 1
-"""
+SNAPSHOT = "SELECT digest FROM snapshots WHERE experiment = ? AND version = ?"
+KEPT = "SELECT max(watermark) FROM checkpoints WHERE experiment = ? AND watermark <= ?"
 ERASED = f"SELECT 1 {OF_DECISIONS} WHERE {RANGE} AND d.erased IS NOT NULL LIMIT 1"
 OLD_ACTIONS = "SELECT max(id) FROM actions WHERE time < ? AND id < (SELECT max(id) FROM actions)"
 ACTIONS = (
@@ -128,23 +127,33 @@ class Archivist:
 
     def _keep(self, experiment: ServedExperiment, span: Span) -> None:
         """Keep what must outlive the lines: sums at the cut, ids, and counts."""
-        ranged = (experiment.id, span.after, span.cut.upto)
-        if not (experiment.settings.dimension and self.database.rows(ERASED, ranged)):
+        if self._can_fold(experiment, span):
             self._keep_sums(experiment, span.cut)
         for chunk in span.chunks():
             self.database.rows(IDS, chunk)
         tallies.keep(self.database, experiment.id, tallies.counted(self.database, experiment, span))
 
+    def _can_fold(self, experiment: ServedExperiment, span: Span) -> bool:
+        """Tell whether the sums at the cut follow from the log: erased contexts are gone for ever."""
+        if not experiment.settings.dimension:
+            return True
+        ((kept,),) = self.database.rows(KEPT, (experiment.id, span.cut.upto))
+        if kept is None and span.after:
+            return False
+        return not self.database.rows(ERASED, (experiment.id, kept or 0, span.cut.upto))
+
     def _keep_sums(self, experiment: ServedExperiment, cut: Cut) -> None:
         """Keep the sums at the cut: what was decided after it is told again from them."""
-        ((version, digest),) = self.database.rows(FIRST, (experiment.id, cut.upto))
-        snapshot = Earlier(self.database, experiment).snapshot(version)
+        ((digest,),) = self.database.rows(SNAPSHOT, (experiment.id, cut.version))
+        earlier = Earlier(self.database, experiment)
+        sums = earlier.folded(cut.upto, len(earlier.arms.at(cut.version))).copy()
+        snapshot = earlier.snapshot(cut.version)  # which goes on from these
         if snapshot.digest() != digest:
             raise BrokenFile(
-                f"{experiment.name}: snapshot {version} differs from what the log gives, and nothing "
-                "of it is archived: see fairx verify"
+                f"{experiment.name}: snapshot {cut.version} differs from what the log gives, and "
+                "nothing of it is archived: see fairx verify"
             )
-        keep_sums(self.database, snapshot)
+        keep_sums(self.database, snapshot._replace(watermark=cut.upto, sums=sums))
 
     def _name(self, made: list[Part], name: str | None) -> None:
         """Have the store name the files, and say where they are."""
