@@ -172,7 +172,13 @@ def test_what_is_young_stays_with_all_that_it_follows_from(tmp_path: Path) -> No
         sql = "SELECT count(*) FROM decisions d JOIN matured m ON m.sequence = d.sequence WHERE m.time < ?"
         ((seam,),) = reader.rows(sql, (before,))
         reader.close()
-        assert seam <= 6 * 3  # what was decided in one window
+        assert 0 < seam <= 6 * 3  # what was decided in one window
+        told_again = [
+            service.ask("GET", f"{E}/many/decisions/{made['decision']}") for made in told.values()
+        ]
+        assert {answer.status_code for answer in told_again} == {200, 404, 409}
+        refused = next(answer for answer in told_again if answer.status_code == 409)
+        assert "without the archive" in failure(refused, 409, "conflict")[0]
         failure(service.ask("GET", f"{E}/many/export"), 409, "conflict")
     found = verified(path, Archive(read=False))
     assert (found.problems, found.sealed) == ((), True)
