@@ -9,6 +9,7 @@ import numpy as np
 
 from fairx.types import Vector
 
+from .accounting import accounted
 from .archives.record import last_cut
 from .arms import ACTIVE, ArmsThroughTime
 from .compact import KnownPools, is_same
@@ -47,12 +48,10 @@ class Remaking:
 
     def run(self) -> Verified:
         """Check everything."""
-        snapshots = 0
-        last: Snapshot | None = None
-        for snapshot in self._snapshots():
+        snapshots, last = 0, None
+        for last in self._snapshots():
             snapshots += 1
-            last = snapshot
-            self._decisions(snapshot)
+            self._decisions(last)
         self._end(last)
         matured = last.watermark - self.start.upto if last else 0
         counts = (snapshots, self.decisions, matured, self.erased)
@@ -183,18 +182,10 @@ class Remaking:
                 self._say("the statistics are not those of the last snapshot")
             elif now.digest() != last.digest():
                 self._say("the statistics differ from the fold of the log")
-        key = self.experiment.id
-        counts = [
-            self.database.rows(f"SELECT count(*) FROM {table} WHERE experiment = ?", (key,))[0][0]
-            for table in ("decisions", "waiting", "matured")
-        ]
-        if counts[0] != counts[1] + counts[2]:
-            self._say(f"{counts[0]} decisions, but {counts[1]} wait and {counts[2]} are mature")
-        sql = "SELECT count(*) FROM decisions WHERE experiment = ? AND snapshot < ?"
-        ((older,),) = self.database.rows(sql, (key, self.start.version))
-        self.archived += older
-        if counts[0] != self.decisions + older:
-            self._say(f"{counts[0] - self.decisions - older} decisions have no snapshot")
+        account = accounted(self.database, self.experiment.id, self.start)
+        self.archived += account.older
+        for problem in account.problems(self.decisions):
+            self._say(problem)
 
     def _newest(self) -> Snapshot | None:
         try:
