@@ -30,6 +30,7 @@ from fairx.store import Archive, Verified, crash_points, located, verify
 from fairx.store.archives.files import SCHEMAS
 from fairx.store.archives.moving import Archivist, Moved
 from fairx.store.archives.record import last_cut, parts
+from fairx.store.candidacies import candidacies
 from fairx.store.crash_points import ARCHIVING
 from fairx.store.seals import keyed
 from fairx.store.snapshots import experiments
@@ -105,8 +106,18 @@ def answers(service: Service) -> Any:
         audit = service.get(f"{E}/{name}/audit")
         export = service.ask("GET", f"{E}/{name}/export")
         assert export.is_success, export.text
-        found[name] = (status, audit, pq.read_table(pa.BufferReader(export.content)).to_pylist())
+        rows = pq.read_table(pa.BufferReader(export.content)).to_pylist()
+        found[name] = (status, audit, rows, could_be_shown(service, name, status["mature"]))
     return found
+
+
+def could_be_shown(service: Service, name: str, decisions: int) -> list[float]:
+    """Return how often each arm was a candidate, as the dashboard tells it."""
+    reader = service.runtime.store.reader()
+    try:
+        return candidacies(reader, service.runtime.decider(name).snapshot, decisions).tolist()
+    finally:
+        reader.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -145,7 +156,7 @@ def test_readers_do_not_notice(address: str, tmp_path: Path) -> None:
     assert (found.problems, found.sealed, found.archived) == ((), True, 0)
     assert second.decisions
     assert second.actions
-    assert found.decisions == sum(len(rows) for _, _, rows in wanted.values())
+    assert found.decisions == sum(len(rows) for _, _, rows, _ in wanted.values())
 
 
 def test_what_is_young_stays_with_all_that_it_follows_from(tmp_path: Path) -> None:
