@@ -115,7 +115,8 @@ def could_be_shown(service: Service, name: str, decisions: int) -> list[float]:
     """Return how often each arm was a candidate, as the dashboard tells it."""
     reader = service.runtime.store.reader()
     try:
-        return candidacies(reader, service.runtime.decider(name).snapshot, decisions).tolist()
+        snapshot = service.runtime.decider(name).snapshot
+        return list(map(float, candidacies(reader, snapshot, decisions)))
     finally:
         reader.close()
 
