@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from .archives.record import archived_among, archived_key
 from .compact import KnownPools, keep_pools, shortened
 from .database import Database, listed
 from .errors import Conflict
@@ -15,6 +16,10 @@ COLUMNS = (
     "place, weight, propensity"
 )
 SEALED = COLUMNS.replace(" contexts,", "") + ", due, erased"
+WAIT = """
+INSERT INTO waiting SELECT sequence, experiment, due FROM decisions WHERE id IN ({})
+  AND NOT EXISTS (SELECT 1 FROM archived a WHERE a.id = decisions.id) RETURNING sequence
+"""
 CONTEXTS = 8  # where they are in a decision
 STORED = f"SELECT {COLUMNS}, erased FROM decisions WHERE id IN ({{}})"
 
@@ -59,9 +64,10 @@ def write_decisions(
     new = database.insert_new(
         "decisions", f"{COLUMNS}, due", [(*decision, due) for decision, due in short]
     )
+    archived = wait(database, list(new)) if new else set()
+    new -= archived
     if new:
         keep_pools(database, (decision for decision, _ in asked if decision.id in new))
-        wait(database, list(new))
         seal(database, [each for each in reversed(short) if each[0].id in new])
     if len(new) == len(asked):
         return [Recorded(decision, False) for decision, _ in asked]
@@ -69,6 +75,9 @@ def write_decisions(
     stored = {made.id: (made, erased) for made, erased in there}
     found: list[Recorded | Exception] = []
     for decision, _ in asked:
+        if decision.id in archived:
+            found.append(archived_key())
+            continue
         found.append(_same(decision, *stored[decision.id], repeated=decision.id not in new))
         new.discard(decision.id)  # of two in one go, the second repeats the first
     return found
@@ -97,11 +106,24 @@ def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Decision, floa
     return [(pools.whole(Decision(*row[:-1])), row[-1]) for row in rows]
 
 
-def wait(database: Database, new: Sequence[str]) -> None:
-    """Have decisions wait for the end of their windows."""
+def wait(database: Database, new: Sequence[str]) -> set[str]:
+    """Have decisions wait for the end of their windows; take those out that are archived, and return them.
+
+    Asked after they were written: who archives them meanwhile has them wait, or is seen here.
+    """
     marks, ids = listed(new)
-    columns = "sequence, experiment, due"
-    database.rows(f"INSERT INTO waiting SELECT {columns} FROM decisions WHERE id IN ({marks})", ids)
+    if len(database.rows(WAIT.format(marks), ids)) == len(new):
+        return set()
+    archived = archived_among(database, new)
+    take_out(database, archived)
+    return archived
+
+
+def take_out(database: Database, archived: Collection[str]) -> None:
+    """Take out again what was written in this transaction under ids that are archived."""
+    marks, ids = listed(sorted(archived))
+    if archived:
+        database.rows(f"DELETE FROM decisions WHERE id IN ({marks})", ids)
 
 
 def _same(

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from fairx.policies.drawing import Drawn
 from fairx.types import Vector
 
+from .archives.record import archived_among, archived_key
 from .compact import keep_pools, shortened
 from .database import Database, grouped
 from .deciding import Candidates
-from .decisions import COLUMNS, Decision, fetched, seal, wait
+from .decisions import COLUMNS, Decision, fetched, seal, take_out, wait
 from .errors import Conflict
 from .identity import place_id
 
@@ -79,10 +80,16 @@ def write_slates(
         if slate.rows[0].id in new:
             new.discard(slate.rows[0].id)  # of two in one go, the second repeats the first
             written.append(slate)
+    archived = archived_among(database, [slate.rows[0].id for slate in written])
+    take_out(database, archived)
+    written = [slate for slate in written if slate.rows[0].id not in archived]
     _write_others(database, written)
     fresh = {id(slate) for slate in written}
     for slate in asked:
         known = id(slate) in fresh
+        if slate.rows[0].id in archived:
+            found.append(archived_key())
+            continue
         found.append(RecordedSlate(slate.rows, False) if known else _repeated(database, slate))
     return found
 
