@@ -24,12 +24,13 @@ from .answers import ENCODER
 from .audits import Audits
 from .calls import Call, authorization, body_of, query_of
 from .failures import Refused, Reply, answered
-from .observing import Observer
+from .observing import ID, STATUS, Observer, tagged
 from .openapi import document
 from .replies import ALWAYS, JSON, not_served, response, sent
 from .routes import BATCH, ROUTES, E, Route
 from .runtime import Runtime
 from .shedding import BUSY
+from .straight import written
 
 LOGGER = logging.getLogger("fairx")
 ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
@@ -77,7 +78,7 @@ class Application:
             return
         load = self.runtime.load
         if load.is_full:
-            await _send(send, BUSY)
+            await _send(scope, send, BUSY)
             load.refuse(asyncio.get_running_loop())
             return
         load.at_work += 1
@@ -89,8 +90,8 @@ class Application:
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         if self._hosts is not None and not self._is_called_right(scope):
             message = f"without tokens, the host must be one of {', '.join(self._hosts)}"
-            await sent(self._failed(Refused(403, "forbidden", message), scope["path"]))(
-                scope, receive, send
+            await _send(
+                scope, send, self._failed(Refused(403, "forbidden", message), scope["path"])
             )
             return
         if scope["method"] == "POST" and scope["path"].startswith(PREFIX):
@@ -101,7 +102,7 @@ class Application:
         if scope["method"] == "POST" and scope["path"] == BATCH:
             await self._batch(scope, receive, send)
             return
-        await self._rest(scope, receive, send)
+        await self._rest(scope, receive, tagged(scope, send))
 
     def _is_called_right(self, scope: Any) -> bool:
         """Tell whether a browser was not led here under the name of another site (DNS rebinding)."""
@@ -116,7 +117,7 @@ class Application:
             reply = await self._asked(scope, name, route, receive)
         finally:
             self.runtime.load.end(id(scope))
-        await _send(send, reply)
+        await _send(scope, send, reply)
         if route == "decide":
             self.runtime.metrics.seconds.observe(time.perf_counter() - begun)
 
@@ -148,7 +149,7 @@ class Application:
             reply = Reply(200, await batches.answers_to(self.runtime, body, ask))
         except Exception as error:  # noqa: BLE001 - answered and logged
             reply = self._failed(error, scope["path"])
-        await _send(send, reply)
+        await _send(scope, send, reply)
 
     def _routes(self) -> list[StarletteRoute]:
         """Return a route for each path: it knows which methods there are."""
@@ -224,8 +225,12 @@ def _check_no_query(scope: Any) -> None:
         raise InvalidValue("query", "be left out: it takes none")
 
 
-async def _send(send: Any, reply: Reply) -> None:
+async def _send(scope: Any, send: Any, reply: Reply) -> None:
     """Send an answer straight away."""
+    if reply.status == 200 and not reply.headers and written(scope, scope[ID].encode(), reply.body):
+        scope[STATUS] = 200
+        return
+    send = tagged(scope, send)
     length = (b"content-length", b"%d" % len(reply.body))
     headers = [JSON, length, *ALWAYS, *reply.headers]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .compact import KnownPools, keep_pools, shortened
-from .database import Database, listed
+from .database import Database, add, insert_new, listed
 from .errors import Conflict
 from .sealing import sealed
 
@@ -15,6 +15,7 @@ COLUMNS = (
     "place, weight, propensity"
 )
 SEALED = COLUMNS.replace(" contexts,", "") + ", due, erased"
+WAITING = "id, sequence, experiment, due"
 CONTEXTS = 8  # where they are in a decision
 STORED = f"SELECT {COLUMNS}, erased FROM decisions WHERE id IN ({{}})"
 
@@ -56,12 +57,9 @@ def write_decisions(
     was another.
     """
     short = [(shortened(decision), due) for decision, due in asked]
-    new = database.insert_new(
-        "decisions", f"{COLUMNS}, due", [(*decision, due) for decision, due in short]
-    )
+    new = insert_decisions(database, short)
     if new:
         keep_pools(database, (decision for decision, _ in asked if decision.id in new))
-        wait(database, list(new))
         seal(database, [each for each in reversed(short) if each[0].id in new])
     if len(new) == len(asked):
         return [Recorded(decision, False) for decision, _ in asked]
@@ -72,6 +70,14 @@ def write_decisions(
         found.append(_same(decision, *stored[decision.id], repeated=decision.id not in new))
         new.discard(decision.id)  # of two in one go, the second repeats the first
     return found
+
+
+def insert_decisions(database: Database, decisions: Sequence[tuple[Decision, float]]) -> set[str]:
+    """Write the decisions that are not on record, and have them wait; return their ids."""
+    rows = [(*decision, due) for decision, due in decisions]
+    new = insert_new(database, "decisions", f"{COLUMNS}, due", rows, WAITING)
+    add(database, "waiting", [row[1:] for row in new])
+    return {row[0] for row in new}
 
 
 def seal(database: Database, written: Sequence[tuple[Decision, float]]) -> None:
@@ -95,13 +101,6 @@ def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Decision, floa
     marks, values = listed(ids)
     pools, rows = KnownPools(database), database.rows(STORED.format(marks), values)
     return [(pools.whole(Decision(*row[:-1])), row[-1]) for row in rows]
-
-
-def wait(database: Database, new: Sequence[str]) -> None:
-    """Have decisions wait for the end of their windows."""
-    marks, ids = listed(new)
-    columns = "sequence, experiment, due"
-    database.rows(f"INSERT INTO waiting SELECT {columns} FROM decisions WHERE id IN ({marks})", ids)
 
 
 def _same(

@@ -9,13 +9,11 @@ from fairx.policies.drawing import Drawn
 from fairx.types import Vector
 
 from .compact import keep_pools, shortened
-from .database import Database, grouped
+from .database import Database
 from .deciding import Candidates
-from .decisions import COLUMNS, Decision, fetched, seal, wait
+from .decisions import Decision, fetched, insert_decisions, seal
 from .errors import Conflict
 from .identity import place_id
-
-AT_ONCE = 1024  # rows that one statement has wait
 
 
 class AskedSlate(NamedTuple):
@@ -71,8 +69,7 @@ def write_slates(
 
     The row of the first place decides: other processes that ask for the same key wait for it.
     """
-    firsts = [(*shortened(slate.rows[0]), slate.due) for slate in asked]
-    new = database.insert_new("decisions", f"{COLUMNS}, due", firsts)
+    new = insert_decisions(database, [(shortened(slate.rows[0]), slate.due) for slate in asked])
     found: list[RecordedSlate | Exception] = []
     written: list[AskedSlate] = []
     for slate in asked:
@@ -116,13 +113,8 @@ def _repeated(database: Database, slate: AskedSlate) -> RecordedSlate | Exceptio
 
 
 def _write_others(database: Database, slates: Sequence[AskedSlate]) -> None:
-    """Write the places after the first, and have all places wait."""
+    """Write the places after the first, and seal all."""
     keep_pools(database, (slate.rows[0] for slate in slates))
     short = [(shortened(row), slate.due) for slate in slates for row in slate.rows]
     seal(database, short)
-    rows = [(*row, due) for row, due in short if row.place != 1]
-    for marks, values in grouped(rows):
-        database.rows(f"INSERT INTO decisions ({COLUMNS}, due) VALUES {marks}", values)
-    ids = [row.id for slate in slates for row in slate.rows]
-    for start in range(0, len(ids), AT_ONCE):
-        wait(database, ids[start : start + AT_ONCE])
+    insert_decisions(database, [each for each in short if each[0].place != 1])
