@@ -54,7 +54,7 @@ EXPERIMENTS: list[dict[str, Any]] = [
 Made = tuple[str, int | None]  # a decision, and the place of a slate
 # How often a point may be passed before the process dies there: some come with each request.
 PASSED = dict.fromkeys(NAMES, 40) | {"mid_fold": 3, "mid_snapshot": 3, "mid_export": 1}
-PATIENCE = 60.0  # seconds that a service may take to start, or to reach a point
+PATIENCE = 180.0  # seconds that a service may take to start and compile, or to reach a point
 
 
 @dataclass

@@ -5,12 +5,12 @@ The library's own are safe for any thread, at 3 µs of locks for each decision.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
-from prometheus_client.utils import floatToGoString
 
 
 class Counts:
@@ -60,9 +60,9 @@ class Times:
     def collect(self) -> Iterator[Metric]:
         """Yield the counts as Prometheus reads them."""
         buckets, total = [], 0
-        for bound, count in zip([*self._bounds, float("inf")], self._counts, strict=True):
+        for bound, count in zip([*self._bounds, math.inf], self._counts, strict=True):
             total += count
-            buckets.append((floatToGoString(bound), float(total)))
+            buckets.append((repr(bound) if bound < math.inf else "+Inf", float(total)))
         found = HistogramMetricFamily(self._name, self._about)
         found.add_metric([], buckets, self._sum)
         yield found
