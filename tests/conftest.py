@@ -28,7 +28,7 @@ settings.load_profile("fairx")
 
 # Nothing of theirs is compiled: pages, pictures, files, words. They are run interpreted alone.
 ONCE = {
-    "test_adapters", "test_audit_attacked", "test_audit_browser", "test_audit_fields", "test_audit_figures",
+    "test_adapters", "test_archive", "test_audit_attacked", "test_audit_browser", "test_audit_fields", "test_audit_figures",
     "test_audit_files", "test_audit_noise", "test_audit_options", "test_audit_pages", "test_claims",
     "test_claims_null", "test_client", "test_compact", "test_dashboard_browser", "test_deployment", "test_dialects",
     "test_discounted_ridge", "test_evaluation_coverage", "test_evaluation_fields", "test_failover", "test_features",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asking import LIMITS, SECRET, Service, serving
@@ -105,6 +107,24 @@ def test_a_log_of_changes_that_is_not_the_backups_is_moved_aside(
     assert _decisions(path) == 300
     kept = [each for each in path.parent.iterdir() if ".before-" in each.name]
     assert any(each.name.endswith("-wal") and each.read_bytes() == wal for each in kept) or there
+
+
+def test_a_restore_that_fails_leaves_the_store_where_it_is(
+    path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Moved aside first, it was missed by the next start, which made an empty one."""
+    copy = path.with_name("copy.db")
+    backup(store, copy)
+
+    def full(source: Any, target: Any) -> None:
+        target.write(source.read(4096))
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", full)
+    with pytest.raises(OSError, match="no space left"):
+        restore(copy, store, replace=True)
+    assert _decisions(path) == 300
+    assert not [each.name for each in path.parent.iterdir() if ".before-" in each.name]
 
 
 def test_a_damaged_store_is_not_served(path: Path) -> None:

@@ -87,6 +87,8 @@ TAMPERING = {
     "a reward no longer final": ("UPDATE rewards SET final = 0", "lines of rewards were changed"),
     "a time of a decision": ("UPDATE decisions SET time = time - 1 WHERE sequence = 1", "lines of decisions were changed"),
     "all times": ("UPDATE decisions SET time = time + 60, due = due + 60", "lines of decisions were changed"),
+    "windows cut short": ("UPDATE waiting SET due = due - 50", "reader: . decisions wait until another time than they were to"),
+    "windows that never end": ("UPDATE waiting SET due = 1e12", "shop: .* decisions wait until another time than they were to"),
     "a time of a matured decision": ("UPDATE matured SET time = time + 1 WHERE number = 1", "lines of matured were changed"),
     "a time of a snapshot": ("UPDATE snapshots SET time = time + 1", "lines of snapshots were changed"),
     "a shown event gone": ("DELETE FROM shown", "6 of 6 lines of shown are gone"),
@@ -125,6 +127,17 @@ def test_what_is_gone_or_changed_is_missed(path: Path, kind: str) -> None:
     connection.close()
     problems = verified(path).problems
     assert any(re.search(message, problem) for problem in problems), problems
+
+
+def test_what_was_learned_before_its_window_ended_is_noticed(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE waiting SET due = 0")
+    connection.close()
+    with serving(path) as service:
+        service.now += 121  # where the filled one stopped
+        service.later(0)
+    problems = verified(path).problems
+    assert any("learned before their window ended" in problem for problem in problems), problems
 
 
 def test_two_processes_seal_together(database_url: str) -> None:
@@ -197,6 +210,7 @@ def test_a_blinded_sum_tells_nothing_and_comes_back(lines: int, total: int) -> N
 def test_every_table_of_the_log_is_sealed() -> None:
     assert set(KINDS) == {
         "decisions", "rewards", "shown", "matured", "snapshots", "arms", "experiments", "actions",
+        "archives",
     }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import apsw
 import httpx
 import pytest
 from asking import POLICY, E
-from serving import Server, posted, server
+from serving import PATIENCE, Server, posted, server
 
 from fairx.command import main
 from fairx.service.running import Options, application
@@ -111,11 +111,11 @@ def test_backups_and_restores_that_cannot_be(tmp_path: Path) -> None:
 
 def moved(demo: Server, name: str, count: str, least: int) -> dict[str, Any]:
     """Return the status of an experiment when it has counted so many."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     counts: dict[str, Any] = {}
     while time.monotonic() < end and counts.get(count, 0) < least:
         time.sleep(0.5)
-        answer = httpx.get(f"{demo.url}{E}/{name}/status", timeout=30)
+        answer = httpx.get(f"{demo.url}{E}/{name}/status", timeout=PATIENCE)
         counts = answer.json() if answer.is_success else {}
     return counts
 
@@ -123,14 +123,16 @@ def moved(demo: Server, name: str, count: str, least: int) -> dict[str, Any]:
 def test_the_demonstration_moves_and_stops_gracefully(tmp_path: Path) -> None:
     demo = Server(address(tmp_path), tmp_path / "log", "--demo")
     demo.start()
-    counts = moved(demo, "demo-news", "mature", 20)
-    assert counts["mature"] >= 20
-    page = moved(demo, "demo-front-page", "decisions", 5)
-    assert page["decisions"] % 5 == 0
-    assert math.isclose(sum(arm["exposure"] for arm in page["arms"]), 1)
-    assert "demo-news" in httpx.get(demo.url + "/").text
-    assert httpx.get(f"{demo.url}{E}/demo-radio/audit").is_success
-    demo.interrupt()
+    try:
+        counts = moved(demo, "demo-news", "mature", 20)
+        assert counts["mature"] >= 20
+        page = moved(demo, "demo-front-page", "decisions", 5)
+        assert page["decisions"] % 5 == 0
+        assert math.isclose(sum(arm["exposure"] for arm in page["arms"]), 1)
+        assert "demo-news" in httpx.get(demo.url + "/", timeout=PATIENCE).text
+        assert httpx.get(f"{demo.url}{E}/demo-radio/audit", timeout=PATIENCE).is_success
+    finally:
+        demo.interrupt()
     said = (tmp_path / "log").read_text()
     assert f"the dashboard is at {demo.url}/" in said
     assert "Traceback" not in said

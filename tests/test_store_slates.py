@@ -282,7 +282,7 @@ def _check_older(store: Store) -> None:
     database = store.writer()
     database.close()
     reader = store.reader()
-    assert reader.rows("SELECT value FROM meta WHERE name = 'version'") == [("4",)]
+    assert reader.rows("SELECT value FROM meta WHERE name = 'version'") == [("5",)]
     assert reader.rows("SELECT count(place) FROM decisions") == [(0,)]
     reader.close()
 
@@ -548,7 +548,7 @@ def test_a_store_of_later_is_refused(tmp_path: Path) -> None:
     database = SQLite(path, write=True)
     database.rows("UPDATE meta SET value = '99' WHERE name = 'version'")
     database.close()
-    with pytest.raises(BrokenFile, match="must have version 4, not 99"):
+    with pytest.raises(BrokenFile, match="must have version 5, not 99"):
         SQLite(path, write=True)
 
 

@@ -10,17 +10,20 @@ from asking import SECRET, E, serving
 from test_store import count
 
 from fairx.store import located, verify
+from fairx.store.archives.moving import Archivist
 from fairx.store.database import grouped
+from fairx.store.seals import keyed
 from fairx.store.sqlite import SQLite
 
-# Written by the fairx of store versions 2 and 3: counts, slates, contexts, a unit erased, an experiment
-# deleted, decisions that wait, rewards that are final, late and parked; by 3, with seals and long lists.
+# Written by the fairx of store versions 2, 3 and 4: counts, slates, contexts, a unit erased, an experiment
+# deleted, decisions that wait, rewards that are final, late and parked; by 3, with seals and long lists;
+# by 4, with digests in the place of these, and a token that expires.
 DATA = Path(__file__).parent / "data"
 TABLES = (
     "meta", "experiments", "arms", "decisions", "waiting", "shown", "rewards", "matured", "statistics",
     "snapshots", "checkpoints", "tokens", "actions",
 )  # fmt: skip
-ADDED = {2: (), 3: ("seals",)}
+ADDED = {2: (), 3: ("seals",), 4: ("seals", "pools", "token_ends")}
 
 
 def unpacked(folder: Path, version: int) -> Path:
@@ -46,6 +49,12 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def third(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the address of a store of version 3, of each kind."""
     return located_in(request, tmp_path, 3)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def fourth(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the address of a store of version 4, of each kind."""
+    return located_in(request, tmp_path, 4)
 
 
 def located_in(request: pytest.FixtureRequest, folder: Path, version: int) -> str:
@@ -129,3 +138,32 @@ def test_a_store_of_version_3_is_served_on(third: str) -> None:
         assert (found.problems, found.sealed) == ((), True)
         assert (found.decisions, count(reader, "waiting"), count(reader, "pools")) == (108, 0, 1)
         reader.close()
+
+
+def test_a_store_of_version_4_is_read(fourth: str) -> None:
+    reader = located(fourth).reader()
+    found = verify(reader, SECRET)
+    reader.close()
+    assert (found.problems, found.sealed) == ((), True)
+    assert (found.experiments, found.decisions, found.matured, found.erased) == (5, 90, 54, 6)
+
+
+def test_a_store_of_version_4_is_served_on_and_archived(fourth: str, tmp_path: Path) -> None:
+    with serving(fourth) as service:
+        service.now += 400
+        again = service.decide("m0", "many", probabilities=True)  # told again from a digest
+        assert len(again["probabilities"]) == 150
+        for name in ("shop", "page", "many"):
+            service.decide("new", name)
+        service.later(200)
+        service.decide("newer", "many")
+        now = service.now
+    database = keyed(located(fourth), SECRET)
+    moved = Archivist(database, SECRET, tmp_path / "archive", now).run(now + 1).decisions
+    database.close()
+    reader = located(fourth).reader()
+    found = verify(reader, SECRET)
+    assert (found.problems, found.sealed) == ((), True)
+    assert (found.decisions, count(reader, "decisions")) == (94, 94 - moved)
+    assert moved > 60
+    reader.close()

@@ -13,17 +13,22 @@ SHOWN = 20  # problems
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
     """Add what `fairx verify` takes."""
-    _add_store(parser)
+    add_store(parser)
     parser.add_argument("--secret-file", type=Path, metavar="FILE",
                         help="check signatures too; or FAIRX_SECRET")  # fmt: skip
     parser.add_argument("--export", type=Path, metavar="FILE",
                         help="an export of before, which the store must not be behind")  # fmt: skip
+    archive = parser.add_mutually_exclusive_group()
+    archive.add_argument("--archive", type=Path, metavar="FOLDER",
+                         help="where what `fairx archive` moved is (where it put it)")  # fmt: skip
+    archive.add_argument("--without-archive", action="store_true",
+                         help="check what is in the store, from the sums kept of what is archived")  # fmt: skip
     parser.set_defaults(run=run_verify)
 
 
 def add_backup(parser: argparse.ArgumentParser) -> None:
     """Add what `fairx backup` takes."""
-    _add_store(parser)
+    add_store(parser)
     parser.add_argument("out", type=Path, metavar="OUT")
     parser.set_defaults(run=run_backup)
 
@@ -32,7 +37,7 @@ def add_restore(parser: argparse.ArgumentParser) -> None:
     """Add what `fairx restore` takes."""
     parser.add_argument("backup", type=Path, metavar="BACKUP")
     parser.add_argument("--replace", action="store_true", help="move the store there aside")
-    _add_store(parser)
+    add_store(parser)
     parser.set_defaults(run=run_restore)
 
 
@@ -40,12 +45,13 @@ def run_verify(options: argparse.Namespace) -> int:
     """Check every line of the log."""
     from tqdm import tqdm
 
-    from fairx.store import located, verify
+    from fairx.store import Archive, located, verify
 
     store = located(options.store)
+    archive = Archive(options.archive, not options.without_archive)
     database = store.reader()
     with tqdm(unit=" decisions", delay=2, leave=False) as bar, database.transaction():
-        found = verify(database, _secret(store, options.secret_file), bar.update)
+        found = verify(database, secret_at_hand(store, options.secret_file), bar.update, archive)
         if options.export is not None:
             from fairx.store.anchors import behind
 
@@ -60,6 +66,10 @@ def run_verify(options: argparse.Namespace) -> int:
         f"{found.snapshots:,} snapshots rebuilt from {found.matured:,} mature decisions: "
         f"{len(found.problems):,} problems"
     )
+    if found.archived:
+        print(
+            f"{found.archived:,} decisions were not made again: what they follow from is archived"
+        )
     if found.erased:
         print(f"{found.erased:,} decisions could not be made again: their contexts were erased")
     if not found.sealed:
@@ -92,13 +102,14 @@ def run_restore(options: argparse.Namespace) -> int:
     return 0
 
 
-def _add_store(parser: argparse.ArgumentParser) -> None:
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Add where the store is."""
     parser.add_argument(
         "--store", required=True, metavar="ADDRESS", help="sqlite:///PATH or postgresql://..."
     )
 
 
-def _secret(store: Any, file: Path | None) -> bytes | None:
+def secret_at_hand(store: Any, file: Path | None) -> bytes | None:
     """Return the secret, where there is one to be found."""
     from fairx.service.secrecy import secret_of
 

@@ -20,6 +20,7 @@ COMMANDS = {  # the module that has each, and what it does
     "serve": ("serve", "serve decisions over HTTP"),
     "verify": ("keeping", "make every decision of a store's log again, and compare"),
     "backup": ("keeping", "copy a store on SQLite while it is in use"),
+    "archive": ("archiving", "move what is old from a store to files of Parquet"),
     "restore": ("keeping", "put a backup in the place of a store on SQLite"),
 }
 EXPECTED = (

@@ -28,6 +28,8 @@ def add_serve(serve: argparse.ArgumentParser) -> None:
                        help="three experiments with simulated traffic, without tokens")  # fmt: skip
     serve.add_argument("--workers", type=int, default=1, metavar="N",
                        help="processes at this address, with PostgreSQL (1)")  # fmt: skip
+    serve.add_argument("--archive", type=Path, metavar="FOLDER",
+                       help="where what `fairx archive` moved is (where it put it)")  # fmt: skip
     serve.add_argument("--access-log", action="store_true", help="log each request")
     serve.add_argument("--traces", action="store_true",
                        help="send traces by OpenTelemetry, as its variables OTEL_* say")  # fmt: skip
@@ -64,6 +66,7 @@ def run_serve(options: argparse.Namespace) -> int:
             options.demo,
             *watched,
             workers,
+            options.archive,
         )
     )
     return 0

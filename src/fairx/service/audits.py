@@ -69,7 +69,7 @@ class Audits:
     async def _make(self, snapshot: Snapshot, question: Question) -> Audited:
         now, number = self._runtime.clock(), snapshot.experiment.id
         if number not in self._spools:
-            self._spools[number] = Spool(snapshot.experiment)
+            self._spools[number] = Spool(snapshot.experiment, self._runtime.archive)
         spool = self._spools[number]
         found = await self._runtime.read(
             lambda database: _audited(spool, spool.extend(database), snapshot, question)

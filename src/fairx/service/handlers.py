@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import structs
+from starlette.concurrency import run_in_threadpool
 
 from fairx import rules
+from fairx.errors import FairxError
 from fairx.rules import InvalidValue
 from fairx.store import scratch
+from fairx.store.archives.erasing import prepared
 from fairx.store.arms import REMOVED
-from fairx.store.errors import NotFound
+from fairx.store.errors import NotFound, Unavailable
 from fairx.store.experiments import Changes, change_arms, create, erase_named, set_status
 from fairx.store.identity import is_ours
 from fairx.store.logbook import export
+from fairx.store.seals import seal_key
 from fairx.store.settings import Settings, checked
 from fairx.store.tokens import revoke_tokens_of
 
@@ -120,7 +124,8 @@ async def export_log(call: Call) -> Any:
     folder = scratch.folder("export-")
     path = folder / "log.parquet"
     try:
-        await call.runtime.read(lambda database: export(database, experiment, path))
+        archive = call.runtime.archive
+        await call.runtime.read(lambda database: export(database, experiment, path, archive))
     except BaseException:
         folder.rmdir()
         raise
@@ -129,10 +134,19 @@ async def export_log(call: Call) -> Any:
 
 async def erase_unit(call: Call) -> Any:
     """Forget a unit, in deleted experiments of this name too: its name and contexts go."""
-    now = call.runtime.clock()
-    count = await call.runtime.change(
-        lambda database: erase_named(database, call.name, call.body.unit, now, call.grant.name)
-    )
+    runtime, about = call.runtime, (call.name, call.body.unit, call.runtime.clock())
+    key = seal_key(runtime.secret)
+    archives = await runtime.read(lambda found: prepared(found, *about, key, runtime.archive))
+    try:
+        count = await runtime.change(
+            lambda database: erase_named(database, *about, call.grant.name, archives)
+        )
+    except Unavailable:  # the new files may be the ones that count: both stay
+        raise
+    except FairxError:
+        archives.end(done=False)
+        raise
+    await run_in_threadpool(archives.end, done=True)
     return answers.Erased(count)
 
 

@@ -42,6 +42,7 @@ class Options(NamedTuple):
     access_log: bool = False
     traces: bool = False
     workers: int = 1
+    archive: Path | None = None
 
 
 def application(options: Options) -> Any:
@@ -61,7 +62,9 @@ def application(options: Options) -> Any:
         raise ValueError(f"FAIRX_ADMIN_TOKEN must have at least {SHORTEST} characters")
     access = Access(open_to_all=not options.auth, admin_token=admin, rate=options.limits.rate)
     _prepare(store, secret, first_token=options.auth and admin is None)
-    runtime = Runtime(store, secret, access, options.limits, options.refresh)
+    runtime = Runtime(
+        store, secret, access, options.limits, options.refresh, archive=options.archive
+    )
     observer = Observer(options.access_log, tracer() if options.traces else None)
     return Application(runtime, pages, None if options.auth else LOOPBACK, observer)
 

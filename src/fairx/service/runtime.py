@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -55,6 +56,8 @@ class Runtime:
         Seconds between folds.
     clock
         Seconds since 1970, which do not jump; tests have their own.
+    archive
+        Where archived files are; by itself, where the store says.
     """
 
     def __init__(
@@ -65,7 +68,9 @@ class Runtime:
         limits: Limits,
         refresh: float = 0.25,
         clock: Callable[[], float] | None = None,
+        archive: Path | None = None,
     ) -> None:
+        self.archive = archive
         self.store, self.secret, self.access, self.limits = store, secret, access, limits
         self.refresh, self.clock = refresh, clock or SteadyClock()
         access.clock = self.clock

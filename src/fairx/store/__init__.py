@@ -2,6 +2,6 @@
 
 from .opening import Store, located
 from .verified import Verified
-from .verifying import verify
+from .verifying import Archive, verify
 
-__all__ = ["Store", "Verified", "located", "verify"]
+__all__ = ["Archive", "Store", "Verified", "located", "verify"]

@@ -6,6 +6,7 @@ import numpy as np
 
 from fairx.types import Vector
 
+from .archives.tallies import kept
 from .arms import arms_at, candidates_of
 from .audited import audited
 from .compact import KnownPools
@@ -28,7 +29,11 @@ def candidacies(database: Database, snapshot: Snapshot, decisions: int) -> Vecto
     experiment = snapshot.experiment
     sql = ROWS.format(audited=audited(experiment.settings))
     found, by_version, pools = np.zeros(len(snapshot.arms)), {}, KnownPools(database)
-    for candidates, version, count in database.rows(sql, (experiment.id, decisions)):
+    archived = kept(database, experiment.id)
+    for arm, tally in archived.items():
+        found[arm] = tally.candidacies
+    left = max(0, decisions - sum(tally.audited for tally in archived.values()))
+    for candidates, version, count in database.rows(sql, (experiment.id, left)):
         if candidates is None:
             by_version[version] = count
         else:

@@ -47,11 +47,12 @@ def restore(path: str | os.PathLike[str], store: Store, *, replace: bool = False
         raise ValueError(f"the backup must be another file than the store, not {path}")
     if target.exists() and not replace:
         raise FileExistsError(f"{target} exists: give --replace to move it aside")
-    with only_writer(target):  # refused while the service runs
-        aside = _moved_aside(target)
-        with replaced(target) as file, Path(path).open("rb") as source:
+    with only_writer(target), replaced(target) as file:  # refused while the service runs
+        with Path(path).open("rb") as source:
             shutil.copyfileobj(source, file)
-    return aside
+        file.flush()
+        os.fsync(file.fileno())
+        return _moved_aside(target)  # the disk has room: only now does the old one go
 
 
 def check(path: str | os.PathLike[str], called: str | os.PathLike[str] | None = None) -> None:

@@ -9,6 +9,8 @@ NAMES = (
     "before_write", "before_commit", "after_commit", "before_acknowledge",
     "mid_fold", "mid_snapshot", "mid_export",
 )  # fmt: skip
+# Those of `fairx archive`: a service does not come by.
+ARCHIVING = ("archive_written", "archive_named", "archive_removed", "archive_committed")
 _name, _, _count = os.environ.get("FAIRX_KILL_AT", "").partition(":")
 _left = int(_count or 1)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from .archives.record import archived_among, archived_key
 from .compact import KnownPools, keep_pools, shortened
-from .database import Database, add, insert_new, listed
+from .database import Database, Row, add, insert_new, listed
 from .errors import Conflict
 from .sealing import sealed
 
@@ -57,7 +58,7 @@ def write_decisions(
     was another.
     """
     short = [(shortened(decision), due) for decision, due in asked]
-    new = insert_decisions(database, short)
+    new, archived = insert_decisions(database, short)
     if new:
         keep_pools(database, (decision for decision, _ in asked if decision.id in new))
         seal(database, [each for each in reversed(short) if each[0].id in new])
@@ -67,17 +68,38 @@ def write_decisions(
     stored = {made.id: (made, erased) for made, erased in there}
     found: list[Recorded | Exception] = []
     for decision, _ in asked:
+        if decision.id in archived:
+            found.append(archived_key())
+            continue
         found.append(_same(decision, *stored[decision.id], repeated=decision.id not in new))
         new.discard(decision.id)  # of two in one go, the second repeats the first
     return found
 
 
-def insert_decisions(database: Database, decisions: Sequence[tuple[Decision, float]]) -> set[str]:
-    """Write the decisions that are not on record, and have them wait; return their ids."""
+def insert_decisions(
+    database: Database, decisions: Sequence[tuple[Decision, float]]
+) -> tuple[set[str], set[str]]:
+    """Write the decisions that are not on record, and have them wait.
+
+    Returned are their ids, and those of decisions that are archived, which are taken out again. Asked
+    after they were written: who archives them meanwhile has them wait, or is seen here.
+    """
+    new = insert_rows(database, decisions)
+    archived = archived_among(database, [row[0] for row in new])
+    take_out(database, archived)
+    have_wait(database, [row for row in new if row[0] not in archived])
+    return {row[0] for row in new} - archived, archived
+
+
+def insert_rows(database: Database, decisions: Sequence[tuple[Decision, float]]) -> list[Row]:
+    """Write the decisions that are not on record; return what `have_wait` takes."""
     rows = [(*decision, due) for decision, due in decisions]
-    new = insert_new(database, "decisions", f"{COLUMNS}, due", rows, WAITING)
+    return insert_new(database, "decisions", f"{COLUMNS}, due", rows, WAITING)
+
+
+def have_wait(database: Database, new: Sequence[Row]) -> None:
+    """Have decisions wait for the end of their windows."""
     add(database, "waiting", [row[1:] for row in new])
-    return {row[0] for row in new}
 
 
 def seal(database: Database, written: Sequence[tuple[Decision, float]]) -> None:
@@ -101,6 +123,13 @@ def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Decision, floa
     marks, values = listed(ids)
     pools, rows = KnownPools(database), database.rows(STORED.format(marks), values)
     return [(pools.whole(Decision(*row[:-1])), row[-1]) for row in rows]
+
+
+def take_out(database: Database, archived: Collection[str]) -> None:
+    """Take out again what was written in this transaction under ids that are archived."""
+    marks, ids = listed(sorted(archived))
+    if archived:
+        database.rows(f"DELETE FROM decisions WHERE id IN ({marks})", ids)
 
 
 def _same(

@@ -8,11 +8,13 @@ from fairx.errors import BrokenFile
 from fairx.slates.places import place_weights
 from fairx.types import Vector
 
+from .archives.record import last_cut
 from .arms import ArmsThroughTime
 from .compact import KnownPools, is_digest, is_same
 from .database import Database
 from .deciding import Decider
 from .decisions import Decision
+from .errors import Conflict
 from .folding import MATURE, Mature, learn_from
 from .identity import LETTERS, slate_id
 from .snapshots import ServedExperiment, Snapshot
@@ -76,17 +78,23 @@ class Earlier:
         if version not in self._deciders:
             while len(self._deciders) >= KEPT:
                 del self._deciders[next(iter(self._deciders))]
-            self._deciders[version] = Decider(self._snapshot(version))
+            self._deciders[version] = Decider(self.snapshot(version))
         return self._deciders[version]
 
-    def _snapshot(self, version: int) -> Snapshot:
+    def snapshot(self, version: int) -> Snapshot:
+        """Return a snapshot as it was."""
         experiment, arms = self._experiment, self.arms.at(version)
         for watermark, time in self._database.rows(NAMED, (experiment.id, version)):
-            sums = self._folded(watermark, len(arms))
+            sums = self.folded(watermark, len(arms))
             return Snapshot(experiment, version, watermark, time, arms, sums.copy())
+        if version < last_cut(self._database, experiment.id).version:
+            raise Conflict(
+                f"snapshot {version} is archived, and what was decided by it cannot be told again "
+                "without the archive: export the log"
+            )
         raise BrokenFile(f"snapshot {version} is not on record")
 
-    def _folded(self, watermark: int, arms: int) -> Vector:
+    def folded(self, watermark: int, arms: int) -> Vector:
         """Return the sums at a watermark: from the last ones or a checkpoint, whichever is nearer."""
         key, settings = self._experiment.id, self._experiment.settings
         if self._watermark > watermark:

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .archives.erasing import NOTHING, Erasure, check_known, exchange
 from .arms import ACTIVE, PAUSED, REMOVED, Arm, arms_at
 from .database import Database, add
 from .decisions import SEALED
@@ -96,19 +97,25 @@ def set_status(
     note(database, time, actor, status, experiment.name, {})
 
 
-def erase_named(database: Database, name: str, unit: str, time: float, actor: str) -> int:
+def erase_named(
+    database: Database, name: str, unit: str, time: float, actor: str, archives: Erasure = NOTHING
+) -> int:
     """Forget a unit in all experiments that have, or had, a name: deleted ones keep their log."""
     found = experiments(database, "name = ?", (name,))
     if not found:
         raise NotFound(f"experiment {name!r} does not exist")
-    return sum(erase(database, each, unit, time, actor) for each in found)
+    for each in found:
+        lock_experiment(database, each)
+    check_known(database, name, archives)
+    return sum(erase(database, each, unit, time, actor, archives) for each in found)
 
 
 def erase(
-    database: Database, experiment: ServedExperiment, unit: str, time: float, actor: str
-) -> int:
+    database: Database, experiment: ServedExperiment, unit: str, time: float, actor: str,
+    archives: Erasure = NOTHING,
+) -> int:  # fmt: skip
     """Forget a unit and its contexts. What was learned from them stays, as sums over many."""
-    _lock(database, experiment)
+    lock_experiment(database, experiment)
     where, line = "experiment = ? AND unit = ?", SEALED
     select = f"SELECT {line} FROM decisions WHERE {where}"
     sealed(database, "decisions", experiment.id, database.rows(select, (experiment.id, unit)), -1)
@@ -117,6 +124,7 @@ def erase(
     sealed(database, "decisions", experiment.id, [row[1:] for row in found])
     rows = [row[:1] for row in found]
     count = sum(place in (None, 1) for (place,) in rows)  # a slate is one decision
+    count += exchange(database, experiment.id, archives)
     # The log alone can no longer rebuild these sums: keep them, for `fairx verify`.
     if count and experiment.settings.dimension:
         keep_sums(database, newest(database, experiment))
@@ -145,14 +153,15 @@ def _same(database: Database, there: Snapshot, arms: Sequence[str], settings: Se
 
 def _locked(database: Database, experiment: ServedExperiment) -> ServedExperiment:
     """Return an experiment as it is, which nobody else changes until the end of the transaction."""
-    _lock(database, experiment)
+    lock_experiment(database, experiment)
     for each in experiments(database):
         if each.id == experiment.id:
             return each
     raise NotFound(f"experiment {experiment.name!r} does not exist")
 
 
-def _lock(database: Database, experiment: ServedExperiment) -> None:
+def lock_experiment(database: Database, experiment: ServedExperiment) -> None:
+    """Keep others from folding, changing and erasing an experiment, until the transaction ends."""
     sql = "SELECT version FROM statistics WHERE experiment = ?"
     database.rows(sql + database.lock, (experiment.id,))
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .archives.record import archived_among
 from .arms import arms_at, candidates_of
 from .database import Database
 from .decisions import COLUMNS, Decision, fetched
@@ -68,6 +69,8 @@ class History(NamedTuple):
 def history(database: Database, snapshot: Snapshot, decision: str) -> History:
     """Return a decision of an experiment with all that came of it."""
     stored = [made for made, _ in fetched(database, [decision])]
+    if archived_among(database, [decision]):
+        raise NotFound(f"decision {decision!r} is archived: an export of the log has it")
     if not stored or stored[0].experiment != snapshot.experiment.id:
         raise NotFound(f"decision {decision!r} does not exist in {snapshot.experiment.name!r}")
     (made,) = stored

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from fairx.files import replaced
 
 from . import crash_points
 from .anchors import anchor
+from .archives.rejoining import rejoined
 from .database import Database, Row
 from .earlier import Earlier
 from .identity import LETTERS
@@ -47,17 +49,20 @@ NEXT = "m.number > ? ORDER BY m.number LIMIT ?"
 NUMBERS = 1 << 20  # probabilities in memory at once
 
 
-def export(database: Database, experiment: ServedExperiment, path: str | os.PathLike[str]) -> int:
-    """Write the log to a Parquet file, whole or not at all; return how many decisions it has."""
-    sql = "SELECT 1 FROM decisions WHERE experiment = ? AND place IS NOT NULL LIMIT 1"
-    places = bool(database.rows(sql, (experiment.id,)))
-    columns, kept = schema(places=places), anchor(database, experiment.id)
-    with replaced(path) as file:
-        batches, tables = (
-            in_turn(database, ALL, experiment.id, 0),
-            whole(database, experiment, places),
-        )
-        return write(file, batches, columns.with_metadata(kept), tables)
+def export(
+    database: Database, experiment: ServedExperiment, path: str | os.PathLike[str],
+    archive: Path | None = None,
+) -> int:  # fmt: skip
+    """Write the log to a Parquet file, whole or not at all; return how many decisions it has.
+
+    Archived decisions are in it, as if they were in the store.
+    """
+    kept = anchor(database, experiment.id)
+    with rejoined(database, experiment.id, archive) as found, replaced(path) as file:
+        sql = "SELECT 1 FROM decisions WHERE experiment = ? AND place IS NOT NULL LIMIT 1"
+        places = bool(found.rows(sql, (experiment.id,)))
+        batches, tables = in_turn(found, ALL, experiment.id, 0), whole(found, experiment, places)
+        return write(file, batches, schema(places=places).with_metadata(kept), tables)
 
 
 def whole(

@@ -18,6 +18,7 @@ TYPES = {
     "whole": "BIGINT",
     "real": "DOUBLE PRECISION",
     "bytes": "BYTEA",
+    "rowless": "",
 }
 # Durable whatever the server's default is; a process that hangs lets go of its locks; and all that
 # the writer asks for has an index, which plans made while the tables are empty would not use.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+from .archives.tallies import Tally, kept
 from .database import Database
 from .snapshots import Snapshot
 
@@ -69,15 +70,22 @@ def counts(database: Database, snapshot: Snapshot, now: float) -> Counts:
         {arm: [int(value) for value in values] for arm, *values in database.rows(sql, (key,))}
         for sql in (MATURE, GIVEN)
     )
-    nothing, arms = [0, 0], []
+    nothing, arms, archived = [0, 0], [], kept(database, key)
     for i in range(len(snapshot.arms)):
         count, weight = made.get(i, (0, 0.0))
-        known = given.get(i, nothing) + mature.get(i, nothing)
-        arms.append(ArmCounts(count, *known)._replace(weight=weight))
+        here = Tally(count, weight, 0, *mature.get(i, nothing), *given.get(i, nothing))
+        both = here.plus(archived.get(i, Tally()))
+        arms.append(
+            ArmCounts(
+                both.decisions, both.rewards, both.late, both.mature, both.rewarded, both.weight
+            )
+        )
     ((parked,),) = database.rows(PARKED, (key,))
-    total, done = (sum(values[0] for values in each.values()) for each in (made, mature))
-    slates = any(row[-1] for row in rows)
-    return Counts(total, done, arms, parked, _last_minute(database, key, now), slates)
+    slates = any(row[-1] for row in rows) or any(each.weighted for each in archived.values())
+    return Counts(
+        sum(each.decisions for each in arms), sum(each.mature for each in arms), arms, parked,
+        _last_minute(database, key, now), slates,
+    )  # fmt: skip
 
 
 def last_actions(database: Database) -> tuple[list[Action], int]:
@@ -86,7 +94,8 @@ def last_actions(database: Database) -> tuple[list[Action], int]:
     rows = database.rows(sql, (LAST,))
     found = [Action(*row)._replace(detail=json.loads(row[-1])) for row in rows]
     ((total,),) = database.rows("SELECT count(*) FROM actions")
-    return found, total - len(found)
+    ((archived,),) = database.rows("SELECT sum(lines) FROM archives WHERE kind = 'actions'")
+    return found, total + int(archived or 0) - len(found)
 
 
 def _last_minute(database: Database, key: int, now: float) -> int:

@@ -9,6 +9,8 @@ import numpy as np
 
 from fairx.types import Vector
 
+from .accounting import accounted
+from .archives.record import last_cut
 from .arms import ACTIVE, ArmsThroughTime
 from .compact import KnownPools, is_same
 from .database import Database
@@ -41,24 +43,27 @@ class Remaking:
         self.problems: list[str] = []
         self.erased = self.decisions = 0
         self.unknown = False  # whether erased contexts leave the sums unknown, up to a checkpoint
+        self.start = last_cut(database, experiment.id)  # what is before it is archived
+        self.archived = self.start.upto
 
     def run(self) -> Verified:
         """Check everything."""
-        snapshots = 0
-        last: Snapshot | None = None
-        for snapshot in self._snapshots():
+        snapshots, last = 0, None
+        for last in self._snapshots():
             snapshots += 1
-            last = snapshot
-            self._decisions(snapshot)
+            self._decisions(last)
         self._end(last)
-        matured = last.watermark if last else 0
-        return Verified(1, snapshots, self.decisions, matured, self.erased, tuple(self.problems))
+        matured = last.watermark - self.start.upto if last else 0
+        counts = (snapshots, self.decisions, matured, self.erased)
+        return Verified(1, *counts, tuple(self.problems), archived=self.archived)
 
     def _snapshots(self) -> Iterator[Snapshot]:
         """Rebuild each snapshot from the one before, and compare it with its digest."""
         key, settings = self.experiment.id, self.experiment.settings
         sql = "SELECT version, watermark, digest, time FROM snapshots WHERE experiment = ? ORDER BY version"
-        watermark, sums, expected = 0, empty(settings, 0), 1
+        (watermark, expected), sums = self.start, empty(settings, 0)
+        if watermark:
+            sums = self._checkpoint(sums, watermark)
         kept = {row[0] for row in self.database.rows(KEPT, (key,))}
         for version, upto, digest, time in self.database.rows(sql, (key,)):
             if version != expected:
@@ -177,15 +182,10 @@ class Remaking:
                 self._say("the statistics are not those of the last snapshot")
             elif now.digest() != last.digest():
                 self._say("the statistics differ from the fold of the log")
-        key = self.experiment.id
-        counts = [
-            self.database.rows(f"SELECT count(*) FROM {table} WHERE experiment = ?", (key,))[0][0]
-            for table in ("decisions", "waiting", "matured")
-        ]
-        if counts[0] != counts[1] + counts[2]:
-            self._say(f"{counts[0]} decisions, but {counts[1]} wait and {counts[2]} are mature")
-        if counts[0] != self.decisions:
-            self._say(f"{counts[0] - self.decisions} decisions have no snapshot")
+        account = accounted(self.database, self.experiment.id, self.start)
+        self.archived += account.older
+        for problem in account.problems(self.decisions):
+            self._say(problem)
 
     def _newest(self) -> Snapshot | None:
         try:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fairx.rules import InvalidValue
 
+from .archives.record import archived_among
 from .database import Database, add, insert_new, listed
 from .errors import Conflict
 from .events import Batch, Place, Reward, Shown
+from .identity import slate_id
 from .sealing import sealed
 from .snapshots import ServedExperiment
 
@@ -34,7 +36,7 @@ def take_in(database: Database, batches: Sequence[Batch]) -> list[list[str] | Ex
 class _Known:
     """What is on record about some decisions, and what is about to be."""
 
-    def __init__(self, database: Database, events: Iterable[Reward | Shown]) -> None:
+    def __init__(self, database: Database, events: Sequence[Reward | Shown]) -> None:
         self.database = database
         marks, ids = listed(sorted({id_ for each in events for id_ in (each.row, each.decision)}))
         sql = f"SELECT id, sequence, place FROM decisions WHERE id IN ({marks})"
@@ -43,12 +45,26 @@ class _Known:
         self.places: dict[str, Place] = {row[0]: row[2] for row in found}
         # Locked from here on: the fold passes over them, or was faster and they are late.
         self.due = _locked(database, sorted(self.sequences.values()))
+        self._hold_mature()
+        missing = {slate_id(each.row) for each in events} - self.sequences.keys()
+        self.archived = archived_among(database, sorted(missing))
         sql = f"SELECT decision, id, value, late, time, final FROM rewards WHERE decision IN ({marks})"
         self.given: dict[str, Given] = {}
         for decision, id_, *rest in database.rows(sql, ids):
             self.given.setdefault(decision, {})[id_] = tuple(rest)
         self.stored = {(decision, each) for decision, known in self.given.items() for each in known}
         self.new: dict[tuple[str, str], tuple[Any, ...]] = {}
+
+    def _hold_mature(self) -> None:
+        """Keep decisions that are mature from being archived; forget those that were just now."""
+        late = {row: number for row, number in self.sequences.items() if number not in self.due}
+        if not late or not self.database.lock:
+            return
+        marks, values = listed(sorted(late.values()))
+        sql = f"SELECT id FROM decisions WHERE sequence IN ({marks}) ORDER BY sequence"
+        there = {found for (found,) in self.database.rows(sql + self.database.lock, values)}
+        for gone in late.keys() - there:
+            del self.sequences[gone], self.places[gone]
 
     def judge(self, batch: Batch) -> list[str]:
         """Say what becomes of each reward of a request; take in all of it or nothing."""
@@ -88,7 +104,12 @@ class _Known:
         add(self.database, "rewards", rows)
 
     def check_place(self, event: Reward | Shown) -> None:
-        """Refuse an event whose place is not one of its decision, where that is on record."""
+        """Refuse an event of what is archived, or whose place is not one of its decision's."""
+        if event.decision in self.archived:
+            raise Conflict(
+                f"decision {event.decision} is archived: nothing more is taken in for it, and "
+                "nothing of this request was"
+            )
         if event.decision not in self.places:
             return
         is_slate = self.places[event.decision] is not None

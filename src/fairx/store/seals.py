@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .database import Database
 from .decisions import SEALED
 from .identity import check_secret
 from .opening import Store
-from .sealing import ALL, MODULUS, Ledger, digest, revealed
+from .sealing import ALL, MODULUS, Ledger, Sum, digest, revealed
 
 CHUNK = 2000
 MARK = "INSERT INTO meta VALUES ('sealed', '1') ON CONFLICT (name) DO NOTHING RETURNING name"
@@ -35,6 +35,9 @@ KINDS = {
     "arms": Kind("experiment, version, place, name, status", "version, place"),
     "experiments": Kind("id, name, settings, status, created", "id", of_all=True),
     "actions": Kind("time, actor, action, experiment, detail", "id", of_all=True),
+    "archives": Kind(
+        "experiment, kind, upto, version, file, digest, lines, nonce, value, time", "kind, upto"
+    ),
 }
 
 
@@ -68,13 +71,18 @@ def is_sealed(database: Database) -> bool:
     return bool(database.rows(IS_SEALED))
 
 
-def broken_seals(database: Database, secret: bytes) -> list[str]:
-    """Return what is gone, was added or changed since it was sealed, in words."""
+def broken_seals(
+    database: Database, secret: bytes, archived: Mapping[tuple[int, str], Sum]
+) -> list[str]:
+    """Return what is gone, was added or changed since it was sealed, in words.
+
+    Seals are over the lines in the store and those that are archived, whose sums are given.
+    """
     key, stored = seal_key(secret), _stored(database, seal_key(secret))
     names: dict[int, str] = dict(database.rows("SELECT id, name FROM experiments"))
     problems = []
     for kind, experiment in sorted({*_all(database), *((k, e) for e, k in stored)}):
-        count = total = 0
+        count, total = archived.get((experiment, kind), (0, 0))
         for line in lines(database, kind, experiment):
             count, total = count + 1, (total + digest(key, (experiment, kind), line)) % MODULUS
         wanted = stored.get((experiment, kind), (0, 0))

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from fairx.policies.drawing import Drawn
 from fairx.types import Vector
 
+from .archives.record import archived_key
 from .compact import keep_pools, shortened
 from .database import Database
 from .deciding import Candidates
-from .decisions import Decision, fetched, insert_decisions, seal
+from .decisions import Decision, fetched, have_wait, insert_decisions, insert_rows, seal
 from .errors import Conflict
 from .identity import place_id
 
@@ -69,7 +70,9 @@ def write_slates(
 
     The row of the first place decides: other processes that ask for the same key wait for it.
     """
-    new = insert_decisions(database, [(shortened(slate.rows[0]), slate.due) for slate in asked])
+    new, archived = insert_decisions(
+        database, [(shortened(slate.rows[0]), slate.due) for slate in asked]
+    )
     found: list[RecordedSlate | Exception] = []
     written: list[AskedSlate] = []
     for slate in asked:
@@ -80,6 +83,9 @@ def write_slates(
     fresh = {id(slate) for slate in written}
     for slate in asked:
         known = id(slate) in fresh
+        if slate.rows[0].id in archived:
+            found.append(archived_key())
+            continue
         found.append(RecordedSlate(slate.rows, False) if known else _repeated(database, slate))
     return found
 
@@ -117,4 +123,4 @@ def _write_others(database: Database, slates: Sequence[AskedSlate]) -> None:
     keep_pools(database, (slate.rows[0] for slate in slates))
     short = [(shortened(row), slate.due) for slate in slates for row in slate.rows]
     seal(database, short)
-    insert_decisions(database, [each for each in short if each[0].place != 1])
+    have_wait(database, insert_rows(database, [each for each in short if each[0].place != 1]))

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from . import scratch
+from .archives.record import last_cut
+from .archives.rejoining import rejoined
 from .audited import audited
 from .database import Database, Row, listed
 from .earlier import Earlier
@@ -29,7 +31,7 @@ NAMED = "m.number IN ({marks}) ORDER BY m.number"
 AT_ONCE = 1024  # numbers in one statement
 SLATES = 100_000_000  # rows times arms: what an audit of slates looks through
 ARMS = "SELECT count(DISTINCT place) FROM arms WHERE experiment = ?"
-MATURED = "SELECT count(*) FROM matured WHERE experiment = ?"
+MATURED = "SELECT COALESCE(max(number), 0) FROM matured WHERE experiment = ?"
 
 
 class Spool:
@@ -41,8 +43,8 @@ class Spool:
     alone, unless they are of slates.
     """
 
-    def __init__(self, experiment: ServedExperiment) -> None:
-        self._experiment = experiment
+    def __init__(self, experiment: ServedExperiment, archive: Path | None = None) -> None:
+        self._experiment, self._archive = experiment, archive
         self._folder = scratch.folder("audit-")
         self.close = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._last = self._made = 0
@@ -54,7 +56,7 @@ class Spool:
     def extend(self, database: Database) -> Path | None:
         """Take in what has become mature; return the folder, if there is anything in it."""
         try:
-            self._take_in(database)
+            self._take_in_all(database)
         except BaseException:  # half a file would count twice
             self._begin_again()
             raise
@@ -67,6 +69,14 @@ class Spool:
         self._last, self._parts, self._slates = 0, [], WholeSlates()
         for path in self._folder.iterdir():
             path.unlink()
+
+    def _take_in_all(self, database: Database) -> None:
+        """Take in what is new, from archives too where a part of it was moved there."""
+        if self._last >= last_cut(database, self._experiment.id).upto:
+            self._take_in(database)
+            return
+        with rejoined(database, self._experiment.id, self._archive) as whole_store:
+            self._take_in(whole_store)
 
     def _take_in(self, database: Database) -> None:
         self._choose(database)

@@ -16,7 +16,13 @@ from .database import Row, write_nothing
 from .sealing import Entered, Ledger
 from .tables import set_up, stand_in
 
-TYPES = {"serial": "INTEGER PRIMARY KEY", "whole": "INTEGER", "real": "REAL", "bytes": "BLOB"}
+TYPES = {
+    "serial": "INTEGER PRIMARY KEY",
+    "whole": "INTEGER",
+    "real": "REAL",
+    "bytes": "BLOB",
+    "rowless": " WITHOUT ROWID",
+}
 # Before these, a commit that races a checkpoint can be lost (sqlite.org/wal.html#walresetbug).
 FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 

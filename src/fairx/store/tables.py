@@ -13,6 +13,9 @@ propensity there; of a single decision these are NULL. What all places share is 
 of bytes and the context of their own arm.
 
 Of long lists `candidates` and `probabilities` have a digest (`compact`); `pools` has the candidates.
+
+`archives` names the files of what was archived, `archived` the decisions in them, `archived_arms` what was
+counted of them, arm by arm (`fairx.store.archives`).
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from fairx.errors import BrokenFile
 
 from .database import Database
 
-VERSION = "4"
+VERSION = "5"
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -84,8 +87,22 @@ CREATE TABLE IF NOT EXISTS actions (
 CREATE TABLE IF NOT EXISTS seals (
   experiment {whole} NOT NULL, kind TEXT NOT NULL, writer TEXT NOT NULL, lines {whole} NOT NULL,
   nonce {bytes} NOT NULL, value {bytes} NOT NULL, PRIMARY KEY (experiment, kind, writer)
-)
+);
 """
+# New in version 5. A connection that only reads an older store sees them empty.
+ARCHIVES = {
+    "archives": (
+        "experiment {whole} NOT NULL, kind TEXT NOT NULL, upto {whole} NOT NULL, version {whole} NOT NULL, "
+        "file TEXT NOT NULL, digest TEXT NOT NULL, lines {whole} NOT NULL, nonce {bytes} NOT NULL, "
+        "value {bytes} NOT NULL, time {real} NOT NULL, PRIMARY KEY (experiment, kind, upto)"
+    ),
+    "archived": "id TEXT PRIMARY KEY, experiment {whole} NOT NULL",
+    "archived_arms": (
+        "experiment {whole} NOT NULL, arm {whole} NOT NULL, decisions {whole} NOT NULL, weight {real} NOT NULL, "
+        "weighted {whole} NOT NULL, mature {whole} NOT NULL, rewarded {whole} NOT NULL, rewards {whole} NOT NULL, "
+        "late {whole} NOT NULL, audited {whole} NOT NULL, candidacies {whole} NOT NULL, PRIMARY KEY (experiment, arm)"
+    ),
+}
 
 
 # What a store of an older version lacks, and what a connection that only reads sees in its stead.
@@ -101,18 +118,22 @@ UPGRADES = {
     ),
     # The table of pools is there by now; long lists that are on record stay as they are.
     "3": (),
+    # The tables of what is archived are there by now.
+    "4": (),
 }
-STAND_INS = {
-    "1": "CREATE TEMP VIEW decisions AS SELECT *, CAST(NULL AS {whole}) AS place, "
+DECISIONS_OF_1 = (
+    "CREATE TEMP VIEW decisions AS SELECT *, CAST(NULL AS {whole}) AS place, "
     "CAST(NULL AS {real}) AS weight, CAST(NULL AS {real}) AS propensity FROM {main}decisions"
-}
+)
 VERSION_OF = "SELECT value FROM meta WHERE name = 'version'"
 
 
 def set_up(database: Database, types: dict[str, str]) -> None:
     """Create the tables, or add what those of an older version lack; in a transaction."""
-    for part in TABLES.format(**types).split(";"):
-        database.rows(part.strip())
+    for part in filter(None, map(str.strip, TABLES.format(**types).split(";"))):
+        database.rows(part)
+    for name, columns in ARCHIVES.items():
+        database.rows(f"CREATE TABLE IF NOT EXISTS {name} ({columns}){{rowless}}".format(**types))
     insert = "INSERT INTO meta VALUES ('version', ?) ON CONFLICT DO NOTHING"
     database.rows(insert, (VERSION,))
     ((found,),) = database.rows(VERSION_OF)
@@ -130,5 +151,8 @@ def set_up(database: Database, types: dict[str, str]) -> None:
 def stand_in(database: Database, types: dict[str, str], main: str) -> None:
     """Let a connection that only reads see a store of an older version as one of today's."""
     for (found,) in database.rows(VERSION_OF):
-        if found in STAND_INS:
-            database.rows(STAND_INS[found].format(main=main, **types))
+        if found == "1":
+            database.rows(DECISIONS_OF_1.format(main=main, **types))
+        if found in UPGRADES:
+            for name, columns in ARCHIVES.items():
+                database.rows(f"CREATE TEMP TABLE {name} ({columns})".format(**types))

@@ -15,3 +15,4 @@ class Verified(NamedTuple):
     erased: int = 0  # decisions that cannot be made again, for contexts were erased
     problems: tuple[str, ...] = ()
     sealed: bool = False  # whether lines that are gone would be missed
+    archived: int = 0  # matured decisions whose files were not looked at

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
+from .archives.checking import broken_archives, broken_counts, kept_sums
+from .archives.record import last_cut
+from .archives.rejoining import rejoined
 from .database import Database
 from .remaking import Remaking
 from .seals import broken_seals, is_sealed
-from .snapshots import experiments
+from .snapshots import ServedExperiment, experiments
 from .verified import Verified
 
 # A service has written to it, of a version that seals.
@@ -17,19 +22,29 @@ WHERE s.name = 'secret'
 """
 
 
+class Archive(NamedTuple):
+    """Where archived lines are looked for, if at all."""
+
+    folder: Path | None = None  # None: where the store says
+    read: bool = True
+
+
 def verify(
     database: Database,
     secret: bytes | None = None,
     progress: Callable[[int], None] = lambda count: None,
+    archive: Archive = Archive(),  # noqa: B008 - it does not change
 ) -> Verified:
-    """Make everything in the log again; with the secret, check the signatures of decisions too."""
+    """Make everything in the log again; with the secret, check the signatures of decisions too.
+
+    What is archived is read, and what is in the store is checked across it; if it is not to be read, from
+    the sums that the store keeps.
+    """
     database.known_arms.clear()  # all is read anew
     sealed = is_sealed(database)
-    broken = broken_seals(database, secret) if sealed and secret is not None else []
-    if not sealed and database.rows(LOST_SEALS):
-        broken = ["the store: its seals are gone, by which it is known what is missing"]
+    broken = _broken(database, secret, sealed, archive)
     found = [
-        _verified(Remaking(database, experiment, secret, progress))
+        _verified(database, experiment, secret, progress, archive)
         for experiment in experiments(database, "1 = 1")
     ]
     return Verified(
@@ -40,11 +55,44 @@ def verify(
         sum(each.erased for each in found),
         (*broken, *(problem for each in found for problem in each.problems)),
         sealed and secret is not None,
+        sum(each.archived for each in found),
     )
 
 
-def _verified(remaking: Remaking) -> Verified:
+def _broken(database: Database, secret: bytes | None, sealed: bool, archive: Archive) -> list[str]:
+    """Return what is wrong with seals and files."""
+    if not sealed and database.rows(LOST_SEALS):
+        return ["the store: its seals are gone, by which it is known what is missing"]
+    found = []
+    if sealed and secret is not None:
+        found += broken_seals(database, secret, kept_sums(database, secret))
+    if archive.read:
+        found += broken_archives(database, secret, archive.folder)
+    return found
+
+
+def _verified(
+    database: Database,
+    experiment: ServedExperiment,
+    secret: bytes | None,
+    progress: Callable[[int], None],
+    archive: Archive,
+) -> Verified:
     """Make one experiment again, as far as the log lets it."""
+    if not archive.read or not last_cut(database, experiment.id).upto:
+        return _replayed(Remaking(database, experiment, secret, progress))
+    try:
+        with rejoined(database, experiment.id, archive.folder) as whole:
+            found = _replayed(Remaking(whole, experiment, secret, progress))
+            problems = (*found.problems, *broken_counts(database, whole, experiment))
+            return found._replace(problems=problems)
+    except ValueError as error:  # a file that is not there, or was changed
+        found = _replayed(Remaking(database, experiment, secret, progress))
+        problem = f"{experiment.name}: what is archived cannot be replayed: {error}"
+        return found._replace(problems=(problem, *found.problems))
+
+
+def _replayed(remaking: Remaking) -> Verified:
     try:
         return remaking.run()
     except (ValueError, IndexError, KeyError) as error:

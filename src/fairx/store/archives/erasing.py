@@ -1,0 +1,152 @@
+"""Erasure reaches archives: files with decisions of a unit are written anew without it.
+
+The new files are there before the store names them, and the old ones go after it no longer does: whenever
+it is cut off, the store names whole files. An old file that is left is moved aside by the next `fairx archive`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..database import Database, Row
+from ..errors import Conflict
+from ..sealing import MODULUS, Sum, sealed
+from ..snapshots import experiments
+from .files import SCHEMAS, SEALED, Adder, Written, read_lines, write_lines
+from .record import Part, folder_of, parts, sum_of, with_sum
+
+NAMES = SCHEMAS["decisions"].names
+UNIT, ERASED, PLACE = (NAMES.index(name) for name in ("unit", "erased", "place"))
+EMPTIED = {NAMES.index("unit"): None, NAMES.index("contexts"): None, NAMES.index("asked"): b""}
+MOVED = """
+UPDATE archives SET file = ?, digest = ?, nonce = ?, value = ? WHERE experiment = ? AND kind = ? AND upto = ?
+"""
+
+
+class Rewritten(NamedTuple):
+    """A file without a unit, which is to take the place of one with it."""
+
+    part: Part
+    new: Part
+    before: list[Row]  # the lines that are other ones now
+    after: list[Row]
+
+
+class Erasure(NamedTuple):
+    """The files that are to be exchanged in the archives of some experiments."""
+
+    folder: Path | None
+    known: tuple[Part, ...]  # all that there were
+    files: tuple[Rewritten, ...]
+
+    def of(self, experiment: int) -> list[Rewritten]:
+        """Return those of one experiment."""
+        return [each for each in self.files if each.part.experiment == experiment]
+
+    def end(self, *, done: bool) -> None:
+        """Remove the files that are no longer named, or the new ones where nothing came of it."""
+        for each in self.files:
+            assert self.folder is not None
+            (self.folder / (each.part if done else each.new).file).unlink(missing_ok=True)
+
+
+NOTHING = Erasure(None, (), ())
+
+
+def prepared(
+    database: Database, name: str, unit: str, time: float, key: bytes, archive: Path | None
+) -> Erasure:
+    """Write files without a unit, of all experiments that have, or had, a name."""
+    known = _named(database, name)
+    if not known:
+        return NOTHING
+    folder, files = folder_of(database, archive), list[Rewritten]()
+    try:
+        for part in known:
+            units = (row[0] for rows in read_lines(folder, part, ["unit"]) for row in rows)
+            if unit in units:
+                files.append(_rewritten(folder, part, unit, time, key))
+    except BaseException:
+        Erasure(folder, known, tuple(files)).end(done=False)
+        raise
+    return Erasure(folder, known, tuple(files))
+
+
+def exchange(database: Database, experiment: int, erasure: Erasure) -> int:
+    """Name the new files; return how many decisions they erase."""
+    count = 0
+    for each in erasure.of(experiment):
+        old, new = each.part, each.new
+        values = (new.file, new.digest, new.nonce, new.value, old.experiment, old.kind, old.upto)
+        database.rows(MOVED, values)
+        for kind, lines, sign in (
+            ("archives", [old], -1), ("archives", [new], 1),
+            ("decisions", _sealed(each.before), -1), ("decisions", _sealed(each.after), 1),
+        ):  # fmt: skip
+            sealed(database, kind, experiment, lines, sign)
+        count += sum(row[PLACE] in (None, 1) for row in each.before)
+    return count
+
+
+def check_known(database: Database, name: str, erasure: Erasure) -> None:
+    """Refuse to go on where something was archived meanwhile."""
+    if _named(database, name) != erasure.known:
+        raise Conflict("something was archived while this was being erased: ask again")
+
+
+def _named(database: Database, name: str) -> tuple[Part, ...]:
+    return tuple(
+        part
+        for each in experiments(database, "name = ?", (name,))
+        for part in parts(database, each.id)
+        if part.kind == "decisions"
+    )
+
+
+def _rewritten(folder: Path, part: Part, unit: str, time: float, key: bytes) -> Rewritten:
+    before: list[Row] = []
+    total = Adder(part.kind, key, part.experiment)
+    path = folder / f"{part.file.rpartition('-')[0]}-{secrets.token_hex(4)}.parquet"
+    batches = read_lines(folder, part)
+    written = write_lines(
+        path, part.kind, _without(batches, unit, time, before), key, part.experiment
+    )
+    after = [_erased(row, time) for row in before]
+    total.add(after)
+    total.add(before, -1)
+    _check(part, written, total.found, key)
+    new = part._replace(file=written.file, digest=written.digest)
+    return Rewritten(part, with_sum(new, key, written.sum), before, after)
+
+
+def _check(part: Part, written: Written, difference: Sum, key: bytes) -> None:
+    """Refuse to write anew what was not as it was archived."""
+    lines, total = sum_of(part, key)
+    wanted = (lines + difference[0], (total + difference[1]) % MODULUS)
+    if written.sum != wanted:
+        raise Conflict(f"archive {part.file} is not what was archived: see fairx verify")
+
+
+def _without(
+    batches: Iterable[list[Row]], unit: str, time: float, found: list[Row]
+) -> Iterator[list[Row]]:
+    """Yield lines, those of a unit erased; note them as they were."""
+    for rows in batches:
+        found += [row for row in rows if row[UNIT] == unit]
+        yield [_erased(row, time) if row[UNIT] == unit else row for row in rows]
+
+
+def _erased(row: Row, time: float) -> Row:
+    values = list(row)
+    for place, value in EMPTIED.items():
+        values[place] = value
+    values[ERASED] = time
+    return tuple(values)
+
+
+def _sealed(rows: list[Row]) -> list[Row]:
+    places = [NAMES.index(name) for name in SEALED["decisions"]]
+    return [tuple(row[place] for place in places) for row in rows]

@@ -1,0 +1,98 @@
+"""What the store knows of what was archived: the files, whose decisions they have, and where they are."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..database import Database, listed
+from ..errors import Conflict
+from ..sealing import Sum, blinded, revealed
+
+FOLDER = "archive"  # in `meta`
+PARTS = (
+    "SELECT experiment, kind, upto, version, file, digest, lines, nonce, value, time FROM archives"
+)
+
+
+class Part(NamedTuple):
+    """One file: the lines of a kind, of an experiment, up to the matured decision of a number."""
+
+    experiment: int
+    kind: str
+    upto: int  # of actions, the last id
+    version: int  # the first snapshot that stays in the store
+    file: str
+    digest: str  # of its bytes
+    lines: int
+    nonce: bytes  # with `value`, the keyed sum of its lines, blinded as seals are
+    value: bytes
+    time: float
+
+
+class Cut(NamedTuple):
+    """Up to where decisions of an experiment are archived, and which snapshots stay."""
+
+    upto: int = 0
+    version: int = 1
+
+
+def with_sum(part: Part, key: bytes, found: Sum) -> Part:
+    """Return a part with the keyed sum of its lines."""
+    lines, nonce, value = blinded(key, _of(part), found, secrets.token_bytes(16))
+    return part._replace(lines=lines, nonce=nonce, value=value)
+
+
+def sum_of(part: Part, key: bytes) -> Sum:
+    """Return the sum of the lines of a part, as the store keeps it."""
+    return revealed(key, _of(part), (part.lines, part.nonce, part.value))
+
+
+def _of(part: Part) -> tuple[int, str, str]:
+    return part.experiment, part.kind, f"archive {part.upto}"
+
+
+def parts(database: Database, experiment: int | None = None) -> list[Part]:
+    """Return the files, the oldest first."""
+    one = "" if experiment is None else f" WHERE experiment = {experiment:d}"
+    rows = database.rows(f"{PARTS}{one} ORDER BY experiment, upto, kind")
+    return [Part(*row) for row in rows]
+
+
+def last_cut(database: Database, experiment: int) -> Cut:
+    """Return up to where an experiment is archived."""
+    sql = "SELECT upto, version FROM archives WHERE experiment = ? ORDER BY upto DESC LIMIT 1"
+    for found in database.rows(sql, (experiment,)):
+        return Cut(*found)
+    return Cut()
+
+
+def archived_among(database: Database, ids: Sequence[str]) -> set[str]:
+    """Return which of these decisions are archived; of slates, by their own ids."""
+    if not ids:
+        return set()
+    marks, values = listed(ids)
+    return {
+        found
+        for (found,) in database.rows(f"SELECT id FROM archived WHERE id IN ({marks})", values)
+    }
+
+
+def archived_key() -> Conflict:
+    """Return the refusal of a key whose decision is archived."""
+    return Conflict(
+        "key must be new for another decision: what it was used for is archived, and neither made again "
+        "nor answered",
+        "key",
+    )
+
+
+def folder_of(database: Database, given: Path | None) -> Path:
+    """Return where the files are: as given, or as the last one who archived said."""
+    if given is not None:
+        return given
+    for (found,) in database.rows("SELECT value FROM meta WHERE name = ?", (FOLDER,)):
+        return Path(found)
+    raise Conflict("nothing is known of where the archive is: say it, --archive FOLDER")
