@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import time
@@ -15,6 +16,7 @@ from asking import POLICY, E
 from serving import Server, posted, server
 
 from fairx.command import main
+from fairx.service.demo import CROWD, Visits
 from fairx.service.running import Options, application
 from fairx.store import located
 from fairx.store.copying import backup, restore
@@ -120,6 +122,30 @@ def moved(demo: Server, name: str, count: str, least: int) -> dict[str, Any]:
     return counts
 
 
+def test_visitors_of_the_demonstration_stay_away_from_a_crowd() -> None:
+    """They came on, waited and asked again until a busy machine did nothing else: traffic ended in 20 s."""
+
+    async def crowd() -> tuple[list[bool], int, bool]:
+        doors = asyncio.Event()
+
+        async def visit() -> None:
+            await doors.wait()
+
+        async with asyncio.TaskGroup() as group:
+            visits = Visits(group, set())
+            came = [visits.begin(visit) for _ in range(CROWD + 5)]
+            there = len(visits.there)
+            doors.set()
+            while visits.there:
+                await asyncio.sleep(0)
+            return came, there, visits.begin(visit)
+
+    came, there, later = asyncio.run(crowd())
+    assert came == [True] * CROWD + [False] * 5
+    assert there == CROWD
+    assert later
+
+
 def test_the_demonstration_moves_and_stops_gracefully(tmp_path: Path) -> None:
     demo = Server(address(tmp_path), tmp_path / "log", "--demo")
     demo.start()
@@ -128,8 +154,8 @@ def test_the_demonstration_moves_and_stops_gracefully(tmp_path: Path) -> None:
     page = moved(demo, "demo-front-page", "decisions", 5)
     assert page["decisions"] % 5 == 0
     assert math.isclose(sum(arm["exposure"] for arm in page["arms"]), 1)
-    assert "demo-news" in httpx.get(demo.url + "/").text
-    assert httpx.get(f"{demo.url}{E}/demo-radio/audit").is_success
+    assert "demo-news" in httpx.get(demo.url + "/", timeout=60).text
+    assert httpx.get(f"{demo.url}{E}/demo-radio/audit", timeout=60).is_success
     demo.interrupt()
     said = (tmp_path / "log").read_text()
     assert f"the dashboard is at {demo.url}/" in said
