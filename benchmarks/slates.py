@@ -1,13 +1,13 @@
 """Slates: exactness, optimism with caps against all corners, and speed beside a sort and the nearest way.
 
-python benchmarks/slates.py [exact] [near] [corners] [speed] [public]
+python benchmarks/slates.py [exact] [near] [corners] [early] [speed] [public]
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ SIZES = ((14, 3), (100, 10), (1000, 10), (100_000, 10))
 KEY = np.uint64(7)
 SAME = 1e-9  # two values that differ by less are one
 
+MakeBox = Callable[[Any, np.random.Generator, int], Box]
 NEAR = 0.001  # chances at a place that differ by less are near
 WEIGHTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "equal": lambda _, k: np.ones(k),
@@ -137,20 +138,45 @@ def solve_box(merit, state, arms, page, work, found):  # type: ignore[no-untyped
 def random_box(merit: Any, rng: np.random.Generator, arms: int) -> Box:
     """Return intervals of arms that were pulled 1 to 60 times."""
     mean, half = rng.random(arms), rng.random() / np.sqrt(rng.integers(1, 60, arms))
-    box = empty_box(arms)
-    box.pulls[:], box.reward_sums[:] = 1, mean
-    for arm in range(arms):
-        set_interval(box, arm, max(mean[arm] - half[arm], 0), min(mean[arm] + half[arm], 1), merit)
+    return box_of(merit, np.maximum(mean - half, 0), np.minimum(mean + half, 1))
+
+
+def early_box(merit: Any, rng: np.random.Generator, arms: int) -> Box:
+    """Return the intervals of width 1 of the first rounds, which are wider than rewards."""
+    mean, half = 0.8 * rng.random(arms), 1 / np.sqrt(rng.integers(1, 25, arms))
+    return box_of(merit, mean - half, mean + half)
+
+
+def box_of(merit: Any, low: Floats, high: Floats) -> Box:
+    """Return a box with these ends."""
+    box = empty_box(low.size)
+    box.pulls[:], box.reward_sums[:] = 1, (low + high) / 2
+    for arm in range(low.size):
+        set_interval(box, arm, low[arm], high[arm], merit)
     return box
 
 
-def run_corners(problems: int = 1000, arms: int = 8) -> None:
+def run_corners() -> None:
     """Print how often the capped optimistic step is the best corner, and how often it is proved."""
-    rng, rows, bars = np.random.default_rng(1), [], []
     merits = (fairx.Exponential(2), fairx.Exponential(10), fairx.Affine(10, 0.05))
+    print_corners("Optimism with caps", merits, (2, 3), random_box, least=98)
+
+
+def run_early() -> None:
+    """Print the same for boxes as wide as in the first rounds."""
+    merits = fairx.Exponential(4), fairx.Exponential(10)
+    print_corners("Optimism with caps, first rounds", merits, (3, 5), early_box, least=0)
+
+
+def print_corners(
+    name: str, merits: Sequence[Any], places: Sequence[int], make: MakeBox, least: float
+) -> None:
+    """Print what the capped step is beside all corners, for random boxes, and whether `least` % are best."""
+    rng, rows, bars, problems, arms = np.random.default_rng(1), [], [], 1000, 8
     for merit in merits:
-        for k in (2, 3):
-            found = np.array([solved(merit, rng, arms, k, trial) for trial in range(problems)])
+        for k in places:
+            boxes = (make(merit, rng, arms) for _ in range(problems))
+            found = np.array([solved(merit, box, k, trial) for trial, box in enumerate(boxes)])
             best = (found[:, 0] > found[:, 2] - SAME).mean()
             lost = (found[:, 2] - found[:, 0]).max()
             below = (found[:, 0] < found[:, 1] - SAME).sum()
@@ -159,25 +185,22 @@ def run_corners(problems: int = 1000, arms: int = 8) -> None:
             cells = [f"{best:.1%}", f"{found[:, 3].mean():.1%}", f"{lost:.1e}", f"{one:.1%}"]
             rows.append([f"{merit}, {k} places", *cells])
             bars.append((best, below, wrong))
-    title = f"Optimism with caps, K = {arms}, {problems:,} problems each"
+    title = f"{name}, K = {arms}, {problems:,} problems each"
     heads = ("problem", "best", "proved", "most lost", "one-place way best")
     print_table(title, heads, rows)
     print_bars(
         [
-            Bar("best, of all corners, %, at least", 100 * min(b[0] for b in bars), at_least=98),
+            Bar("best, of all corners, %, at least", 100 * min(b[0] for b in bars), at_least=least),
             Bar("below the one-place way", sum(b[1] for b in bars), at_most=0),
             Bar("proved, yet not the best", sum(b[2] for b in bars), at_most=0),
         ]
     )
 
 
-def solved(merit: Any, rng: np.random.Generator, arms: int, k: int, trial: int) -> Floats:
+def solved(merit: Any, box: Box, k: int, trial: int) -> Floats:
     """Return what three ways promise for one box, and whether the first was proved."""
-    page, box, found = (
-        new_page(weights_of(k, trial), arms),
-        random_box(merit, rng, arms),
-        np.zeros(4),
-    )
+    arms = box.low.size
+    page, found = new_page(weights_of(k, trial), arms), np.zeros(4)
     rest = np.arange(arms), page, np.empty(VECTORS * arms), found
     run, low = ready_box(merit, box, rest)
     run(low, box, *rest)
@@ -286,6 +309,7 @@ STEPS = {
     "exact": run_exact,
     "near": run_near,
     "corners": run_corners,
+    "early": run_early,
     "speed": run_speed,
     "public": run_public,
 }

@@ -11,11 +11,12 @@ import pytest
 from outcomes import MEANS, Made, exposures, panel, regrets
 
 from fairx import Affine, Exponential, fair_probabilities
+from fairx.experiments import read
 from fairx.experiments.outcome import Outcome, Panel
 from fairx.experiments.problem import Problem
 from fairx.experiments.specification import Experiment
 from fairx.report import Claim, claims, decide
-from fairx.report.claims import STATEMENTS, UNDECIDED, corrected, looks, settled
+from fairx.report.claims import LOOKS, STATEMENTS, UNDECIDED, corrected, looks, settled
 from fairx.report.claims.claim import Rule
 from fairx.report.estimates import known
 from fairx.types import Matrix
@@ -59,11 +60,12 @@ def scaled(makes: tuple[Made, ...], factor: float, exponent: float | None = None
 def figure(
     name: str, labels: tuple[str, ...], makes: tuple[Made, ...], trend: float, setting: str = "mab"
 ) -> Outcome:
-    """Return two merits, the regrets of the steeper one times `trend`."""
+    """Return all merits, the regrets of the steepest one `trend` times those of the others."""
     problem = Problem(data="yeast", setting=setting)
+    *flatter, steepest = (6, 8, 10, 12) if setting == "mab" else (1, 2, 3)
     panels = [
         panel(dict(zip(labels, scaled(makes, factor), strict=True)), c, RUNS)
-        for c, factor in ((12, trend), (1, 1))  # not in order
+        for c, factor in ((steepest, 1.0), *((c, 1 / trend) for c in flatter))  # not in order
     ]
     return regrets(name, *panels, problem=problem)
 
@@ -152,7 +154,7 @@ def test_values_are_the_derived_ones() -> None:
         "does not win on fairness": 800 - 700,
         "suffer much larger": 50_000 / 900,
         "low reward regret": 30 / (100_000 + 30),
-        "the larger the difference": 2 * 200 - 200,
+        "the larger the difference": 200 - 200 / 2,
         "the larger the variance": 2,
         "no longer converges": 1,
         "converges better": 0.5,
@@ -171,7 +173,7 @@ def test_claims_tell_whose_extreme_it_is() -> None:
     assert find(AGREEING, "trade-offs").note == (
         "FairX-LinTS is fairer, FairX-LinUCB (gradient) earns more"
     )
-    assert "200 at c = 1 (" in find(AGREEING, "the larger the difference").note
+    assert "100 at c = 6 (" in find(AGREEING, "the larger the difference").note
 
 
 def test_the_arm_is_that_of_the_paper() -> None:
@@ -263,21 +265,53 @@ def test_a_policy_that_was_not_played() -> None:
 def test_an_outcome_without_panels_or_with_one() -> None:
     found = claims({"fig2": regrets("fig2")})
     assert find(found, "violates fairness").note == "fig2 has no panel yet"
-    found = claims({"figA1": one("figA1", MAB, list(LIKE_PAPER))})
-    assert "two exponential merits" in find(found, "variance of the runs (yeast, no").note
     found = claims({"figA1": one("figA1", MAB, list(LIKE_PAPER), 6)})
     assert find(found, "violates fairness").note == "figA1 has no panel at c = 10 yet"
 
 
 def test_other_merits_have_no_steepness() -> None:
-    found: list[Panel] = [panel({})._replace(merit=Affine(slope, 0.5)) for slope in (1.0, 2.0)]
+    found: list[Panel] = [
+        panel({})._replace(merit=Affine(slope, 0.5)) for slope in (6.0, 8, 10, 12)
+    ]
     claim = find(claims({"figA1": regrets("figA1", *found)}), "variance of the runs")
     assert claim.verdict == "not run"
 
 
+@pytest.mark.parametrize("name", ["figA1", "figA2", "figA3", "figA4"])
+def test_a_claim_about_every_merit_needs_every_merit(name: str) -> None:
+    found = outcomes(LIKE_PAPER, agrees=True)[name]
+    steepest = 12 if found.experiment.problem.setting == "mab" else 3
+    fewer = {name: found._replace(panels=found.panels[1:])}
+    about_all = [one for one in claims(fewer) if name in one.figures and "c)" in one.sentence]
+    about_all += [one for one in claims(fewer) if name in one.figures and "steeper" in one.sentence]
+    assert len(about_all) == 4
+    for claim in about_all:
+        assert claim.verdict == "not run"
+        assert claim.note == f"the claim is about every c, and {name} has no c = {steepest} yet"
+
+
+def test_one_merit_is_not_every_merit() -> None:
+    """Figure 2 is one panel of A1: what it shows at c = 10 is not said to hold at every c."""
+    alone, whole = one("fig2", MAB, list(LIKE_PAPER)), outcomes(LIKE_PAPER, agrees=True)["figA1"]
+    claim = find(claims({"fig2": alone}), "suffer much larger")
+    assert (claim.verdict, claim.runs) == ("not run", 0)
+    assert claim.note == "the claim is about every c, and fig2 has no c = 6, 8, 12 yet"
+    others = tuple(drawn for drawn in whole.panels if drawn.merit != Exponential(10))
+    both = {"fig2": alone, "figA1": whole._replace(panels=others)}
+    assert find(claims(both), "suffer much larger").verdict == "holds"
+
+
+def test_the_merits_of_claims_are_those_of_the_figures() -> None:
+    for statement in STATEMENTS:
+        if statement.every:
+            ((*_, name),) = statement.needs
+            (figure_,) = read(name)
+            assert list(figure_.merits) == [Exponential(c) for c in statement.every], name
+
+
 def test_rows_without_what_was_earned() -> None:
-    found = one("figA2", MAB, list(LIKE_PAPER))
-    (drawn,) = found.panels
+    found = outcomes(LIKE_PAPER, agrees=True)["figA2"]
+    drawn, *others = found.panels
     curves = tuple(
         curve._replace(
             results=(
@@ -288,7 +322,7 @@ def test_rows_without_what_was_earned() -> None:
         )
         for curve in drawn.curves
     )
-    found = found._replace(panels=(drawn._replace(curves=curves),))
+    found = found._replace(panels=(drawn._replace(curves=curves), *others))
     claim = find(claims({"figA2": found}), "low reward regret (mediamill")
     assert (claim.verdict, "older version" in claim.note) == ("not run", True)
 
@@ -298,7 +332,7 @@ def test_a_single_run_decides_nothing() -> None:
     claim = find(claims({"fig2": regrets("fig2", panel(makes, runs=1))}), "violates fairness")
     assert claim.verdict == UNDECIDED
     assert "so few runs have no interval" in claim.note
-    two = regrets("figA1", *(panel(makes, c, runs=2) for c in (6, 12)))
+    two = regrets("figA1", *(panel(makes, c, runs=2) for c in (6, 8, 10, 12)))
     claim = find(claims({"figA1": two}), "variance of the runs")
     assert (claim.verdict, claim.runs) == (UNDECIDED, 2)
 
@@ -335,9 +369,17 @@ def test_p_values_are_where_the_interval_begins_to_decide() -> None:
 
 def test_looks_are_fixed_and_cost_a_fifth_each() -> None:
     assert looks(10, 200) == [10, 21, 45, 95, 200]
-    assert looks(2, 40)[0::4] == [2, 40]
-    with pytest.raises(ValueError, match="the cap of --decide must be a whole number of at least"):
-        looks(10, 10)
+    assert looks(10, 1000) == [10, 32, 100, 316, 1000]
+    for first in (1, 2, 3, 5, 10, 20, 40):
+        for cap in (*range(first + 4, first + 60), 1000, 10**6):
+            found_looks = looks(first, cap)
+            assert found_looks[0::4] == [first, cap]
+            assert len(found_looks) == LOOKS
+            assert all(np.diff(found_looks) > 0), (first, cap)
+        with pytest.raises(
+            ValueError, match=f"--decide must be a whole number of at least {first + 4}"
+        ):
+            looks(first, first + 3)
     found = outcomes(LIKE_PAPER, agrees=True)
     once, often = (find(claims(found, looks=n), "the larger the difference") for n in (1, 5))
     assert often.low < once.low

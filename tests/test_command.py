@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
+import shutil
 import subprocess
 import sys
 import time
@@ -13,10 +15,11 @@ import pytest
 from test_experiments import SMALL, rows_of, same, written
 
 import fairx
-from fairx.command import main
+from fairx.command import main, session
 from fairx.command.main import COMMANDS
 from fairx.compiled import interpreted
-from fairx.experiments import Rows, opened
+from fairx.experiments import Rows, opened, read
+from fairx.experiments.problems import part
 from fairx.experiments.progress import Progress
 
 Capture = pytest.CaptureFixture[str]
@@ -33,8 +36,8 @@ def test_a_figure_is_reproduced(tmp_path: Path, capsys: Capture) -> None:
     page = out / "index.html"
     assert capsys.readouterr().out == f"report: {page.resolve()}\n"
     assert "<svg" in page.read_text("utf-8")
-    (session,) = [json.loads(line) for line in (out / "sessions.jsonl").read_text().splitlines()]
-    assert session["runs"] == len(rows_of(out))
+    begun, ended = [json.loads(line) for line in (out / "sessions.jsonl").read_text().splitlines()]
+    assert (begun["begun"], ended["runs"]) == (0, len(rows_of(out)))
 
 
 @pytest.mark.skipif(interpreted(), reason="plays a whole figure")
@@ -63,6 +66,29 @@ def test_runs_are_added_until_claims_are_decided(tmp_path: Path, capsys: Capture
     assert (out / "claims.json").read_text("utf-8") == found
     assert main([*command, "--report-only"]) == 0
     assert (out / "claims.json").read_text("utf-8") == found
+    capsys.readouterr()
+    assert main([*command[:-1], "9", "--report-only"]) == 1  # it would look more often than it says
+    assert f"--decide must be 8 in {out}, not 9: its claims were looked" in capsys.readouterr().err
+    assert main([*command, "--seed", "3"]) == 1
+    assert "whose seed is 2021, not 3: choose another --out" in capsys.readouterr().err
+    assert same(rows_of(out), rows)
+
+
+@pytest.mark.skipif(interpreted(), reason="plays a whole figure")
+def test_another_seed_plays_all_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of its own: other streams, another split, and so other fair shares."""
+    monkeypatch.chdir(tmp_path)
+    command = ["reproduce", "fig2", "--scale", "smoke", "--seed", "3"]
+    assert main(command) == 0
+    out = tmp_path / "results" / "smoke-seed-3"
+    rows = rows_of(out)
+    seeds = {(row["part"], row["seed"]) for row in rows.values()}
+    assert seeds == {("validation", 3), ("test", 4)}
+    assert "<dt>Seed</dt><dd>3</dd>" in (out / "index.html").read_text("utf-8")
+    assert any(claim["runs"] for claim in json.loads((out / "claims.json").read_text("utf-8")))
+    (first,) = read("fig2", "smoke")
+    shares = [part(first.problem, "test", seed).fair(first.merits[0]) for seed in (3, first.seed)]
+    assert abs(shares[0] - shares[1]).max() > 0.001
 
 
 def test_a_report_of_what_is_there(tmp_path: Path) -> None:
@@ -102,6 +128,108 @@ def test_a_report_has_the_digests_of_its_rows(tmp_path: Path) -> None:
         rows.found[tests[0]] = row
 
 
+def test_runs_of_other_folders_are_taken_in(tmp_path: Path) -> None:
+    """The same report, by the same rows, and its head says where they are from."""
+    path, one, two = written(tmp_path, SMALLEST), tmp_path / "one", tmp_path / "two"
+    assert main(["run", str(path), "--out", str(one)]) == 0
+    there = {file.name: file.read_bytes() for file in (one / "rows").iterdir()}
+    command = ["run", str(path), "--out", str(two), "--rows", str(one), "--report-only"]
+    assert main(command) == 0
+    assert same(rows_of(two), rows_of(one))
+    assert (two / "rows.json").read_bytes() == (one / "rows.json").read_bytes()
+    count = len(rows_of(one))
+    page = (two / "index.html").read_text("utf-8")
+    assert f"({count} runs brought from {one}, where there was: " in page
+    assert "commands that were killed" not in page
+    assert there == {file.name: file.read_bytes() for file in (one / "rows").iterdir()}
+    assert main(command) == 0  # a second time there is nothing to take in
+    assert len((two / "sessions.jsonl").read_text("utf-8").splitlines()) == 1
+
+
+def test_the_head_accounts_for_runs_of_commands_that_were_killed(tmp_path: Path) -> None:
+    """A killed command leaves what it began with, and no end."""
+    path, out, more = written(tmp_path, SMALLEST), tmp_path / "out", tmp_path / "more.toml"
+    command = ["run", str(path), "--out", str(out)]
+
+    def told() -> list[str]:
+        page = (out / "index.html").read_text("utf-8")
+        assert "or of Python" not in page
+        return re.findall(r"<dd>[^<]*? \((\d+ runs .*?)\)</dd>", page)
+
+    assert main(command) == 0
+    first = len(rows_of(out))
+    sessions = out / "sessions.jsonl"
+    sessions.write_text(sessions.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+    assert main([*command, "--report-only"]) == 0
+    assert [line.partition(" on ")[0] for line in told()] == [f"{first} runs"]
+    assert told()[0].endswith(", and was killed")
+    more.write_text(path.read_text("utf-8").replace("runs = 2", "runs = 3"), "utf-8")
+    more.replace(path)
+    assert main(command) == 0
+    assert len(rows_of(out)) > first
+    assert [line.split()[0] for line in told()] == [str(first), str(len(rows_of(out)) - first)]
+    assert told()[0].endswith(", and was killed")
+    assert " minutes on " in told()[1]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("lines", "there", "told"),
+    [
+        ("b0 e4 b5 e85", 90, [5, 85]),  # interrupted between a file and its count
+        ("b0 b5 b9", 9, [5, 4]),  # killed twice
+        ("b0 r3 b10 r2 e8", 20, [3, 7, 2, 8]),
+        ("e4 e6", 10, [4, 6]),  # as commands noted it before
+        ("e4 b4 e6", 10, [4, 6]),
+        ("r3", 3, [3]),
+        ("b0 e4 r3 b7 e1", 8, [3, 4, 1]),
+        ("b0 e4", 0, [4]),  # of a folder whose runs are not counted
+        ("b0 e4 b2 e3", 5, [4, 3]),  # two were torn
+    ],
+)
+def test_sessions_account_for_every_run(
+    tmp_path: Path, lines: str, there: int, told: list[int]
+) -> None:
+    """b: begun with so many runs there, e: ended, having added some, r: brought some."""
+    kinds: dict[str, Any] = {"b": "begun", "e": "runs", "r": "runs"}
+    marks: dict[str, Any] = {"e": {"seconds": 1.0}, "r": {"brought": "from elsewhere"}, "b": {}}
+    noted = [{kinds[one[0]]: int(one[1:]), **marks[one[0]]} for one in lines.split()]
+    text = "".join(json.dumps(one) + "\n" for one in noted)
+    (tmp_path / "sessions.jsonl").write_text(text, "utf-8")
+    assert [one["runs"] for one in session._sessions(tmp_path, there)] == told
+
+
+def test_runs_that_are_not_what_they_say_are_refused(tmp_path: Path, capsys: Capture) -> None:
+    path, one = written(tmp_path, SMALLEST), tmp_path / "one"
+    assert main(["run", str(path), "--out", str(one)]) == 0
+    first = next(iter(Rows(one / "rows").found.values()))
+
+    def refused(folder: str, row: Any, message: str) -> None:
+        made, out = tmp_path / folder, tmp_path / f"{folder}-out"
+        Rows(made / "rows").add(row)
+        out.mkdir()
+        shutil.copytree(one / "rows", out / "rows")
+        before = rows_of(out)
+        command = ["run", str(path), "--out", str(out), "--rows", str(made), "--report-only"]
+        assert main(command) == 1
+        assert message in capsys.readouterr().err
+        assert same(rows_of(out), before)
+
+    refused("key", first | {"key": "0" * 24}, "has a row whose key is not that of its settings")
+    refused(
+        "pulls", first | {"pulls": first["pulls"] + 1}, f"another run of the key {first['key']}"
+    )
+    near = first | {"fairness_regret": first["fairness_regret"] * (1 + 1e-12)}  # as a GPU adds up
+    Rows(tmp_path / "near" / "rows").add(near)
+    assert main(["run", str(path), "--out", str(one), "--rows", str(tmp_path / "near")]) == 0
+    torn = tmp_path / "torn" / "rows" / "batch-00001.parquet"
+    torn.parent.mkdir(parents=True)
+    torn.write_bytes(b"PAR1 no more")
+    assert main(["run", str(path), "--out", str(one), "--rows", str(tmp_path / "torn")]) == 1
+    assert "must be a file of rows, and is torn or none" in capsys.readouterr().err
+    assert torn.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -113,17 +241,18 @@ def test_a_report_has_the_digests_of_its_rows(tmp_path: Path) -> None:
             "must be one of 6, 8, 10, 12 for figA1, not 7",
         ),
         (
-            ["reproduce", "slates", "--steepness", "4", "7"],
-            "must be one of 4, 10 for slates-yeast-1, not 7",
+            ["reproduce", "tight-intervals", "--steepness", "4", "7"],
+            "must be one of 4 for tight-intervals-yeast, not 7",
         ),
         (["run", "nowhere.toml"], "nowhere.toml"),
         (["run", "fig2"], "must be a file that ends in .toml, not fig2"),
         (["reproduce", "fig1", "--report-only"], "holds no results yet"),
         (
             ["reproduce", "fig1", "--decide", "10"],
-            "cap of --decide must be a whole number of at least 11",
+            "cap of --decide must be a whole number of at least 14",
         ),
         (["reproduce", "figA1", "--decide", "--steepness", "6"], "given without --steepness"),
+        (["reproduce", "fig1", "--rows", "nowhere"], "must be a folder with results, not nowhere"),
         (["data", "get", "yaest"], "name must be one of mediamill, not 'yaest'"),
     ],
 )
@@ -149,6 +278,7 @@ def test_mistakes_are_one_line(
         ["reproduce"],
         ["reproduce", "fig1", "--jobs", "0"],
         ["reproduce", "fig1", "--band", "sd"],
+        ["reproduce", "fig1", "--seed", "-1"],
     ],
 )
 def test_usage(arguments: list[str], capsys: Capture) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from cases import RIVALS
 
 import fairx
 from fairx import policies, theory
+from fairx.report.claims import STATEMENTS
+from fairx.simulation.bands import Interval
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -100,3 +104,33 @@ def test_pictures_are_small_and_used_and_follow_the_colours_of_the_page() -> Non
 def test_pictures_are_those_of_the_runs() -> None:
     script = [sys.executable, str(ROOT / "scripts" / "pictures"), "--check"]
     assert subprocess.run(script, check=False).returncode == 0
+
+
+@needs_docs
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        (
+            "claims.json",
+            "Of 47 claims, holds: {holds}, undecided: {undecided}, not run: {not run}.",
+        ),
+        (
+            "claims-seed-31.json",
+            "**{holds} hold, {undecided} are undecided, none is contradicted**",
+        ),
+    ],
+)
+def test_published_verdicts_follow_from_the_rules_of_today(file: str, words: str) -> None:
+    """Claims, statistics and rules are those of the code; intervals keep or break them; the page counts them."""
+    found = json.loads((ROOT / "docs" / "reproduction" / file).read_text("utf-8"))
+    for claim, statement in zip(found, STATEMENTS, strict=True):
+        assert (claim["claim"], claim["statistic"]) == (statement.sentence, statement.statistic)
+        if claim["verdict"] != "not run":
+            interval = Interval(claim["value"], claim["low"], claim["high"])
+            assert (claim["rule"], claim["verdict"]) == (
+                str(statement.rule),
+                statement.rule.verdict(interval),
+            )
+    counts = Counter(claim["verdict"] for claim in found)
+    page = " ".join((ROOT / "docs" / "reproduction.md").read_text("utf-8").split())
+    assert words.format_map(counts) in page

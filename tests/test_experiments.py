@@ -634,6 +634,9 @@ def test_killed_work_goes_on(tmp_path: Path, how: signal.Signals) -> None:
     total = 7 * 12 + 3 * 2
     session = [json.loads(line) for line in (out / "sessions.jsonl").read_text().splitlines()][-1]
     assert session["runs"] == total - len(before)
+    head = (out / "index.html").read_text("utf-8").partition("<main>")[0]
+    assert "or of Python" not in head  # each run has its command
+    assert (f"({len(before)} runs on " in head) == (how == signal.SIGKILL)
     started(path, tmp_path / "whole").communicate(timeout=120)
     assert same(rows_of(out), rows_of(tmp_path / "whole"))
 

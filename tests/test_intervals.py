@@ -18,6 +18,7 @@ from scipy import stats
 from fairx import (
     Affine,
     Bandit,
+    Discounted,
     Exponential,
     FairXLinEG,
     FairXLinTS,
@@ -249,8 +250,22 @@ def test_a_merit_that_an_interval_leaves_is_refused_everywhere() -> None:
         checked({"policy": described | {"width": 0.5}, "reward_range": [-2, 1]})
     Bandit(FairXUCB(Affine(1, 0.1), 0.5, bounds=(0, 1)), 2, seed=1)
     Bandit(FairXUCB(Affine(1, 0.6), 0.5), 2, seed=1)
-    with pytest.raises(ValueError, match=r"positive and finite, but Affine.* at mean 0.0"):
+    with pytest.raises(ValueError, match=r"not at mean 0\.0: give bounds within which it is"):
         FairXUCB(Affine(1, 0), 0.5, bounds=(0, 1))
+
+
+def test_forgetting_widens_intervals_and_what_they_reach() -> None:
+    """A millionth of a pull is what an arm keeps that is not played: 1,000 times the width."""
+    world, merit = environments.Bernoulli([0.2, 0.8]), Affine(1, 0.6)
+    simulate(FairXUCB(merit, 0.5), world, merit, rounds=10, seed=1)
+    with pytest.raises(ValueError, match=r"at mean -500: give bounds"):
+        simulate(Discounted(FairXUCB(merit, 0.5), 0.9), world, merit, rounds=10, seed=1)
+    for policy in (FairXUCB(merit, 0.5, bounds=(0, 1)), FairXUCB(Exponential(4), 0.5)):
+        simulate(Discounted(policy, 0.9), world, merit, rounds=10, seed=1)
+    state = Discounted(FairXUCB(merit, 0.5), 0.5).start(2)
+    for arm in (0, 1, 1, 1, 1):
+        Discounted(FairXUCB(merit, 0.5), 0.5).learn(state, arm, np.empty(0), 0.0)
+    assert state.low[0] == pytest.approx(-0.5 / math.sqrt(0.5**4))  # beyond a width
 
 
 def test_normal_rewards_reach_eight_deviations_below() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import time
@@ -15,6 +16,7 @@ from asking import POLICY, E
 from serving import PATIENCE, Server, posted, server
 
 from fairx.command import main
+from fairx.service.demo import CROWD, Visits
 from fairx.service.running import Options, application
 from fairx.store import located
 from fairx.store.copying import backup, restore
@@ -118,6 +120,30 @@ def moved(demo: Server, name: str, count: str, least: int) -> dict[str, Any]:
         answer = httpx.get(f"{demo.url}{E}/{name}/status", timeout=PATIENCE)
         counts = answer.json() if answer.is_success else {}
     return counts
+
+
+def test_visitors_of_the_demonstration_stay_away_from_a_crowd() -> None:
+    """They came on, waited and asked again until a busy machine did nothing else: traffic ended in 20 s."""
+
+    async def crowd() -> tuple[list[bool], int, bool]:
+        doors = asyncio.Event()
+
+        async def visit() -> None:
+            await doors.wait()
+
+        async with asyncio.TaskGroup() as group:
+            visits = Visits(group, set())
+            came = [visits.begin(visit) for _ in range(CROWD + 5)]
+            there = len(visits.there)
+            doors.set()
+            while visits.there:
+                await asyncio.sleep(0)
+            return came, there, visits.begin(visit)
+
+    came, there, later = asyncio.run(crowd())
+    assert came == [True] * CROWD + [False] * 5
+    assert there == CROWD
+    assert later
 
 
 def test_the_demonstration_moves_and_stops_gracefully(tmp_path: Path) -> None:

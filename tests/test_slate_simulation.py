@@ -15,6 +15,7 @@ from cases import ENVIRONMENTS, YEAST
 from fairx import (
     UCB,
     Affine,
+    Bandit,
     Exponential,
     FairXEG,
     FairXLinEG,
@@ -487,6 +488,35 @@ def test_results_saved_before_there_were_places_are_read(tmp_path: Path) -> None
     from fairx.simulation.keeping import _provenance
 
     assert _provenance(**old) == plain.provenance
+
+
+@pytest.mark.usefixtures("slowly")
+def test_results_say_how_many_optimistic_steps_were_proved(tmp_path: Path) -> None:
+    """Counted again step by step: here most are, and not all. What takes none says nothing."""
+    policy, weights = FairXUCB(Exponential(4), 1.0), (1 / np.log2(np.arange(2, 7))).tolist()
+    world, settings = Bernoulli(YEAST), dict[str, Any](rounds=60, seed=3, weights=weights)
+    found = simulate(policy, world, MERIT, runs=2, **settings)
+    bandit, page = Bandit(policy, 14, seed=3), new_page(np.array(weights), 14)
+    with np.errstate(all="ignore"):
+        for t in range(60):
+            if (bandit.state.pulls > 0).all():
+                work, out = np.empty(policy.needs(14, 0)[1]), np.empty(14)
+                rest = np.empty((14, 0)), np.empty(0), work, page, out
+                policy.propose_slate(bandit.state, np.arange(14), *rest)
+            slate, keys = bandit.act(weights=weights), streams(3, 0)
+            luck = [unit(word(keys.reward[0], 5 * t + place)) for place in range(5)]
+            bandit.learn(
+                slate, [float(one < YEAST[arm]) for one, arm in zip(luck, slate.arms, strict=True)]
+            )
+    shares = page.steps[1] / page.steps[0]
+    assert found.proved is not None
+    assert found.proved[0] == shares
+    assert 0 < shares < 1
+    found.save(tmp_path / "found.npz")
+    assert Result.load(tmp_path / "found.npz") == found != found._replace(proved=None)
+    one = simulate(policy, world, MERIT, runs=[1], **settings)
+    assert simulate(policy, world, MERIT, runs=[0], **settings).merge(one) == found
+    assert simulate(THOMPSON, world, MERIT, **settings).proved is None
 
 
 @pytest.mark.skipif(interpreted(), reason="100,000 rounds")

@@ -22,11 +22,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from lossy import LossyDisk
-from test_store import FAIR_LIN_TS, FAIR_TS, WINDOW, Site
+from test_store import FAIR_LIN_TS, FAIR_TS, WINDOW
+from test_store_slates import Page
 
+from fairx.rules import InvalidValue
 from fairx.store.decisions import Decision
 from fairx.store.errors import Conflict, NotFound
-from fairx.store.events import Reward
+from fairx.store.events import Reward, Shown
+from fairx.store.identity import place_id
 from fairx.store.snapshots import experiments, newest
 from fairx.store.sqlite import SQLite
 
@@ -34,15 +37,22 @@ ARMS = ("a", "b", "c", "d")
 KEYS = st.sampled_from([f"key {i}" for i in range(6)])
 VALUES = st.sampled_from([0.0, 0.1, 0.7, 1.0])
 IDS = st.sampled_from(["", "click", "order"])
+PAGES = st.sampled_from([(1.0, 0.6, 0.3), (1.0, 1.0), (0.5,)])
+PLACES = st.integers(1, 3)
 
 
 class Made(NamedTuple):
-    """A decision of the model."""
+    """A decision of the model, or one place of a slate."""
 
     arm: int
     context: list[float]
-    answer: Any
+    answer: Any  # what is on record, and what was asked for: candidates, contexts and, of a slate, places
     due: float
+
+
+def row_of(key: str, place: int) -> str:
+    """Return what the model calls a place: the first has the name of its slate."""
+    return key if place == 1 else f"{key}.{place}"
 
 
 class Model:
@@ -144,7 +154,7 @@ class StoreMachine(RuleBasedStateMachine):
             "dimension": dimension,
             "requires_shown": requires_shown,
         }
-        self.site = Site(self.database, ["a", "b"], **about)
+        self.site = Page(self.database, ["a", "b"], **about)
 
     def opened(self) -> SQLite:
         return SQLite(self.folder / "store.db", write=True, vfs=self.disk.vfs)
@@ -185,11 +195,80 @@ class StoreMachine(RuleBasedStateMachine):
         ):
             rows = known.answer[2]
             if rows is None or len(rows) == len(self.asked(0)[1]):
-                found = self.site.decide(key, *known.answer[1:])
-                assert found == (known.answer[0], True)
+                again = self.site.decide if len(known.answer) == 3 else self.slate
+                assert again(key, *known.answer[1:]) == (known.answer[0], True)
+
+    def slate(self, key: str, names: Any, contexts: Any, places: tuple[float, ...]) -> Any:
+        (found,) = self.site.slates(self.site.asked(key, places, names, contexts))
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    @rule(key=KEYS, variant=st.integers(0, 1), places=PAGES)
+    def decide_slate(self, key: str, variant: int, places: tuple[float, ...]) -> None:
+        asked = (*self.asked(variant), places)
+        known = self.model.decisions.get(key)
+        if known is not None and known.answer[1:] != asked:
+            with pytest.raises(Conflict):
+                self.slate(key, *asked)
+            return
+        found = self.slate(key, *asked)
+        assert found.repeated == (known is not None)
+        if known is None:
+            self.note_slate(key, found.rows, asked)
+        else:
+            assert found.rows == known.answer[0]
+
+    def note_slate(self, key: str, rows: tuple[Decision, ...], asked: Any) -> None:
+        assert len({row.arm for row in rows}) == len(rows) <= len(asked[2])
+        for place, row in enumerate(rows, 1):
+            context = asked[1][row.position] if asked[1] else []
+            due = self.model.now + WINDOW
+            self.model.decide(row_of(key, place), Made(row.arm, context, (rows, *asked), due))
+
+    def on_record(self, key: str) -> str:
+        """Return the id on record of what the model calls so."""
+        name, _, place = key.partition(".")
+        return place_id(self.site.id(name), int(place) if place else None)
+
+    def refused(self, key: str, place: int | None) -> bool:
+        """Tell whether a place is named of what has none, or none of what has some."""
+        known = self.model.decisions.get(key)
+        if known is None:
+            return False
+        places = len(known.answer[0]) if len(known.answer) == 4 else 0
+        return (place is None) == (places > 0) or (place or 0) > places
+
+    @rule(key=KEYS, place=PLACES, value=VALUES, name=IDS, final=st.booleans())
+    def reward_place(self, key: str, place: int, value: float, name: str, final: bool) -> None:
+        given = Reward(self.site.id(key), value, name, final, place)
+        if self.refused(key, place):
+            with pytest.raises(InvalidValue, match="place must"):
+                self.site.rewards(given)
+            return
+        expected = self.model.reward(row_of(key, place), value, name, final)
+        if expected == "conflict":
+            with pytest.raises(Conflict, match="refused"):
+                self.site.rewards(given)
+        else:
+            assert self.site.rewards(given) == [expected]
+
+    @rule(key=KEYS, places=st.lists(PLACES, min_size=1, max_size=3))
+    def shown_places(self, key: str, places: list[int]) -> None:
+        given = [Shown(self.site.id(key), place) for place in places]
+        if any(self.refused(key, place) for place in places):
+            with pytest.raises(InvalidValue, match="place must"):
+                self.site.seen(*given)
+        else:
+            expected = [self.model.show(row_of(key, place)) for place in places]
+            assert self.site.seen(*given) == expected
 
     @rule(key=KEYS, value=VALUES, name=IDS, final=st.booleans())
     def reward(self, key: str, value: float, name: str, final: bool) -> None:
+        if self.refused(key, None):
+            with pytest.raises(InvalidValue, match="place must be given"):
+                self.site.reward(key, value, name, final)
+            return
         expected = self.model.reward(key, value, name, final)
         if expected == "conflict":
             with pytest.raises(Conflict, match="refused"):
@@ -204,16 +283,21 @@ class StoreMachine(RuleBasedStateMachine):
         due = {key: self.model.decisions[key] for key in keys if key in self.model.decisions}
         expected = [self.model.reward(key, value, "", False) for key in keys]
         given = [Reward(self.site.id(key), value) for key in keys]
-        if "conflict" in expected:
+        unplaced = any(self.refused(key, None) for key in keys)
+        if unplaced or "conflict" in expected:
             self.model.rewards |= before
             self.model.decisions |= due
-            with pytest.raises(Conflict):
+            with pytest.raises((Conflict, InvalidValue) if unplaced else Conflict):
                 self.site.rewards(*given)
         else:
             assert self.site.rewards(*given) == expected
 
     @rule(keys=st.lists(KEYS, min_size=1, max_size=3))
     def shown(self, keys: list[str]) -> None:
+        if any(self.refused(key, None) for key in keys):
+            with pytest.raises(InvalidValue, match="place must be given"):
+                self.site.shown(*keys)
+            return
         assert self.site.shown(*keys) == [self.model.show(key) for key in keys]
 
     @rule(verb=st.sampled_from(["add", "pause", "resume", "remove"]), arm=st.sampled_from(ARMS))
@@ -264,6 +348,24 @@ class StoreMachine(RuleBasedStateMachine):
             self.note(key, found.decision, names, contexts)
         assert made == (key in self.model.decisions)
 
+    @rule(changes=st.integers(0, 12), key=KEYS, places=PAGES)
+    def cut_while_writing_a_slate(self, changes: int, key: str, places: tuple[float, ...]) -> None:
+        """Lose the power while a slate is written: all of its places are there, or none."""
+        if key in self.model.decisions:
+            return
+        asked = (*self.asked(0), places)
+        self.disk.cut_after(changes)
+        with suppress(apsw.IOError, apsw.FullError, apsw.CantOpenError):
+            self.decide_slate(key, 0, places)
+        self.disk.cut()
+        self.restart()
+        made = len(self.site.arms_of(key))
+        if made and key not in self.model.decisions:
+            found = self.slate(key, *asked)
+            assert found.repeated
+            self.note_slate(key, found.rows, asked)
+        assert made == sum(name.partition(".")[0] == key for name in self.model.decisions)
+
     @rule()
     def restart(self) -> None:
         self.database.connection.close(force=True)
@@ -281,8 +383,8 @@ class StoreMachine(RuleBasedStateMachine):
         assert found.version == self.site.snapshot.version == self.model.version
         assert {arm.name: arm.status for arm in found.arms} == self.model.arms
         learned = {decision: value for decision, value, _ in self.site.learned()}
-        assert learned == {self.site.id(key): value for key, value in self.model.learned.items()}
-        assert list(learned) == [self.site.id(key) for key in self.model.learned]
+        assert learned == {self.on_record(key): value for key, value in self.model.learned.items()}
+        assert list(learned) == [self.on_record(key) for key in self.model.learned]
 
     def teardown(self) -> None:
         if not hasattr(self, "site"):

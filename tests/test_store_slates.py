@@ -26,8 +26,9 @@ from fairx.slates import place_weights
 from fairx.store import Store, located, verify
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
-from fairx.store.events import Reward
+from fairx.store.events import Reward, Shown
 from fairx.store.identity import minted, place_id
+from fairx.store.rewards import note_shown
 from fairx.store.settings import COUNTING, LINEAR
 from fairx.store.slates import AskedSlate, slate_rows, write_slates
 from fairx.store.spool import Spool
@@ -71,6 +72,10 @@ class Page(Site):
 
     def place(self, key: str, place: int | None, value: float, **more: Any) -> str:
         return self.rewards(Reward(self.id(key), value, place=place, **more))[0]
+
+    def seen(self, *given: Shown) -> list[str]:
+        with self.database.transaction():
+            return note_shown(self.database, self.experiment, given, self.now)
 
     def arms_of(self, key: str) -> list[int]:
         sql = "SELECT arm FROM decisions WHERE substr(id, 1, 24) = ? ORDER BY place"

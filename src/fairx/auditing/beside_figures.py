@@ -16,6 +16,8 @@ from .result import Audit, Beside
 
 FOLLOWED = 4  # arms over time, one above the other
 RATIOS = (0.0625, 0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
+SOME_RATIOS = (0.0625, 0.25, 1.0, 4.0, 16.0)  # on a low axis of more than NARROW: all would overlap
+NARROW = 6.0
 FARTHEST = 16.0  # ratios beyond are drawn at the edge
 
 
@@ -60,7 +62,8 @@ def course_figure(audit: Audit) -> Figure:
         axis.plot(across, middle, color=colour)
         axis.axhline(1.0, color="#000000", lw=1, ls="--")
         axis.set_title(str(course.arm)[:60], loc="left", fontsize="medium", parse_math=False)
-        _scaled(axis.yaxis, axis.set_yscale)
+        narrow = max(high) <= NARROW * min(low)
+        _scaled(axis.yaxis, axis.set_yscale, RATIOS if narrow else SOME_RATIOS)
         tidy(axis)
     if timed and audit.dated:
         concise(axes[-1])
@@ -94,9 +97,9 @@ def _within(value: float | None, unknown: float) -> float:
     return min(max(unknown if value is None else value, 1 / FARTHEST), FARTHEST)
 
 
-def _scaled(axis: object, scale: object) -> None:
-    """Make an axis of ratios logarithmic, with plain numbers."""
+def _scaled(axis: object, scale: object, ratios: tuple[float, ...] = RATIOS) -> None:
+    """Make an axis of ratios logarithmic, with plain numbers at these."""
     scale("log")  # type: ignore[operator]
-    axis.set_major_locator(FixedLocator(RATIOS))  # type: ignore[attr-defined]
+    axis.set_major_locator(FixedLocator(ratios))  # type: ignore[attr-defined]
     axis.set_minor_locator(NullLocator())  # type: ignore[attr-defined]
     axis.set_major_formatter(FormatStrFormatter("%g"))  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairx import rules
 from fairx.errors import UnknownArm
+from fairx.moved import renamed
 from fairx.types import Indices
 
 TOLD = 20  # names in a message
@@ -62,6 +63,14 @@ class Arms:
         if len(self.played) == 1:
             raise ValueError(f"arm {name!r} is the last one: a bandit needs at least one arm")
         self.retire([name])
+
+    def on_offer(
+        self, candidates: Sequence[Any] | None, available: Sequence[Any] | None = None
+    ) -> tuple[Indices, tuple[Any, ...]]:
+        """Return the numbers and names of the arms on offer; `available` is the old name."""
+        if available is not None:
+            candidates = renamed("available", available, "candidates", candidates, stacklevel=4)
+        return self.offered if candidates is None else self.among(candidates)
 
     def among(self, candidates: Sequence[Any]) -> tuple[Indices, tuple[Any, ...]]:
         """Return the numbers and names of the arms on offer."""

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from fairx import rules
 from fairx.features import Features
-from fairx.moved import renamed
 from fairx.policies import Policy
 from fairx.slates.examination import feedback_given
 from fairx.texts import table
 
 from . import keeping, offering
 from .arms import Arms
-from .decision import Decision, SlateDecision, told
+from .decision import Decided, Decision, Rewards, SlateDecision, told
 from .engine import Engine
-from .offering import Chances, Weights
-from .waiting import Waiting, asked_for
-
-Decided = Decision | SlateDecision | int  # or its id
+from .offering import Chances, Contexts, Names, Weights
+from .waiting import Waiting
 
 
 class Bandit:
@@ -35,10 +31,8 @@ class Bandit:
     policy
         Ours, or a record of your own with the three public methods. A `FairXUCB` whose merit is not
         positive a width below the lowest reward needs `bounds`.
-    arms
-        Their number, or a list of distinct names.
-    dimension
-        Of the contexts; 0 without.
+    arms, dimension
+        The number of arms, or a list of distinct names; the dimension of contexts, 0 without.
     seed
         Decision n is a function of the seed, n and what was learned before: a bandit that is
         saved and loaded goes on as if nothing had happened.
@@ -108,24 +102,19 @@ class Bandit:
 
     @overload
     def act(
-        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
-        candidates: Sequence[Any] | None = None,
-        *, weights: None = None, examination: None = None, available: Sequence[Any] | None = None,
+        self, contexts: Contexts = None, candidates: Names = None, *, weights: None = None,
+        examination: None = None, available: Names = None,
     ) -> Decision: ...  # fmt: skip
 
     @overload
     def act(
-        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
-        candidates: Sequence[Any] | None = None,
-        *, weights: Weights, examination: Chances | None = None,
-        available: Sequence[Any] | None = None,
+        self, contexts: Contexts = None, candidates: Names = None, *, weights: Weights,
+        examination: Chances | None = None, available: Names = None,
     ) -> SlateDecision: ...  # fmt: skip
 
     def act(
-        self, contexts: npt.ArrayLike | Mapping[str, Any] | None = None,
-        candidates: Sequence[Any] | None = None,
-        *, weights: Weights | None = None, examination: Chances | None = None,
-        available: Sequence[Any] | None = None,  # the old name of candidates
+        self, contexts: Contexts = None, candidates: Names = None, *,
+        weights: Weights | None = None, examination: Chances | None = None, available: Names = None,
     ) -> Decision | SlateDecision:  # fmt: skip
         """Compute this decision's probabilities, once, and draw an arm from them.
 
@@ -133,21 +122,17 @@ class Bandit:
         `features`, those of the visit and of the arms, by name or in their order. With `weights`, one per
         place of a page (a number k stands for k places that are seen alike), the arms of a slate are
         drawn, each with its fair exposure. With fewer arms than places the first places are used.
-        `examination` has the chances that places are looked at, for feedback "examined": the weights,
-        unless something else is given.
+        `examination`, the weights by default, has the chances of looks for feedback "examined".
         """
-        if available is not None:
-            candidates = renamed("available", available, "candidates", candidates)
         with self._lock:
-            every, number = self._arms.offered, self._made
-            arms, names = every if candidates is None else self._arms.among(candidates)
+            number, (arms, names) = self._made, self._arms.on_offer(candidates, available)
             rows = offering.contexts_given(contexts, names, self.dimension, self.features)
             if weights is not None or examination is not None:
                 page = offering.page_given(self, weights, examination)
                 drawn = self._engine.decide_slate(number, arms, rows, page.weights)
-                made = offering.slate_of(number, drawn, arms, names, rows, page)
-                self._made, self._waiting.slates[number] = number + 1, made.waited
-                return made.slate
+                slate, waited = offering.slate_of(number, drawn, arms, names, rows, page)
+                self._made, self._waiting.slates[number] = number + 1, waited
+                return slate
             out = np.empty(len(names))
             position = self._engine.decide(number, arms, rows, out)
             self._made = number + 1
@@ -156,9 +141,8 @@ class Bandit:
             return Decision(number, names[position], out.item(position), out, names, seen)
 
     def learn(
-        self, decision: Decided | Sequence[Decided],
-        reward: float | Sequence[float | Sequence[float]], *, place: int | None = None,
-    ) -> None:  # fmt: skip
+        self, decision: Decided | Sequence[Decided], reward: Rewards, *, place: int | None = None
+    ) -> None:
         """Take in the reward of an earlier decision, given whole or by its id, or of several.
 
         A slate takes a list of rewards, one for each place; or, with `place`, that of one place: the
@@ -172,12 +156,9 @@ class Bandit:
                 arm, context, chance = one.pop(decision.id)
                 self._engine.learn(arm, context, value, chance)
                 return
-            ids, rewards = asked_for(decision, reward, place)
-            for number in ids:
-                self._waiting.check(number, self._made, self._arms.numbers)
-            for key, value in self._waiting.all_rewarded(ids, rewards, place):
-                arm, context, chance = self._waiting.pop(key)
-                self._engine.learn(arm, context, value, chance)
+            asked = decision, reward, place
+            for shown, value in self._waiting.taken(*asked, self._made, self._arms.numbers):
+                self._engine.learn(*shown[:2], value, shown[2])
 
     def forget(self, decision: Decided, *, place: int | None = None) -> None:
         """Give up waiting for a reward that will not come; the decision teaches nothing.
@@ -185,10 +166,7 @@ class Bandit:
         Of a slate, `place` alone, or all places that wait.
         """
         with self._lock:
-            number: Any = getattr(decision, "id", decision)
-            self._waiting.check(number, self._made, self._arms.numbers)
-            for key in self._waiting.left(number, place):
-                self._waiting.pop(key)
+            self._waiting.give_up(decision, place, self._made, self._arms.numbers)
 
     def add_arm(self, name: Hashable) -> None:
         """Add an arm, with nothing learned of it; a removed arm comes back with what was."""
@@ -208,8 +186,7 @@ class Bandit:
         Functions are not written: a policy or merit that holds one must be given to `load` again.
         """
         with self._lock:
-            header = keeping.header_of(self, self._arms)
-            keeping.save(path, header, self._engine.parts(), self._waiting)
+            keeping.save(path, self, self._arms, self._engine.parts(), self._waiting)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], policy: Policy[Any] | None = None) -> Bandit:

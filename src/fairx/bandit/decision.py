@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,10 @@ class SlateDecision(NamedTuple):
         shown = short(list(self.arms))
         among = f"{len(self.arms)} places among {len(self.candidates)} arms"
         return f"SlateDecision({self.id}: {shown} on {among})"
+
+
+Decided = Decision | SlateDecision | int  # or its id
+Rewards = float | Sequence[float | Sequence[float]]  # one, or those of places or of decisions
 
 
 def told(bandit: Any) -> list[tuple[str, str]]:

@@ -32,9 +32,10 @@ FLOATS = ("contexts", "chances")
 
 
 def save(
-    path: str | os.PathLike[str], header: Mapping[str, Any], parts: Arrays, waiting: Waiting
+    path: str | os.PathLike[str], bandit: Any, arms: Arms, parts: Arrays, waiting: Waiting
 ) -> None:
     """Write a bandit, in one step; slates are written where one waits."""
+    header = header_of(bandit, arms)
     arrays = {f"state_{name}": part for name, part in parts.items()}
     single = [(i, arm, context) for i, (arm, context, _) in waiting.decisions.items()]
     arrays |= _columns("pending", ROWS, single, header["dimension"])
@@ -45,7 +46,7 @@ def save(
             for place, shown in slate.left.items()
         ]
         arrays |= _columns("slate", PLACE_ROWS, places, header["dimension"])
-    write_archive(path, KIND, dict(header), arrays)
+    write_archive(path, KIND, header, arrays)
 
 
 def _columns(

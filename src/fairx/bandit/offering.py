@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from fairx import rules
 from fairx.features import Features
@@ -20,6 +21,8 @@ from .decision import SlateDecision
 from .waiting import Waited
 
 NOTHING = np.empty(0)
+Contexts = npt.ArrayLike | Mapping[str, Any] | None  # or features by name
+Names = Sequence[Any] | None  # of arms
 Weights = int | Sequence[float] | Vector
 Chances = Sequence[float] | Vector
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,6 +94,23 @@ class Waiting(NamedTuple):
                 f"place {found} of decision {number} was rewarded or forgotten already"
             )
         return number, found
+
+    def taken(
+        self, decision: Any, reward: Any, place: int | None, made: int, arms: Mapping[Any, int]
+    ) -> Iterator[tuple[Shown, float]]:
+        """Yield what was shown and its reward, which wait no more; refuse all before the first."""
+        ids, rewards = asked_for(decision, reward, place)
+        for number in ids:
+            self.check(number, made, arms)
+        for key, value in self.all_rewarded(ids, rewards, place):
+            yield self.pop(key), value
+
+    def give_up(self, decision: Any, place: int | None, made: int, arms: Mapping[Any, int]) -> None:
+        """Wait no more for a decision, or for one place of a slate."""
+        number = getattr(decision, "id", decision)
+        self.check(number, made, arms)
+        for key in self.left(number, place):
+            self.pop(key)
 
     def pop(self, key: Key) -> Shown:
         """Return what was shown there, which waits no more."""

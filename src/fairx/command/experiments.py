@@ -14,7 +14,7 @@ from fairx.simulation.bands import BANDS
 from fairx.simulation.runs import cores
 
 from .playing import counts, digests, plan, played, used
-from .session import about, noted
+from .session import about, begin, bring, keep_cap, noted
 
 DESCRIPTION = """\
 Redo figures of the paper, or experiments beyond it: tune every policy on the validation part, play the chosen settings on
@@ -39,7 +39,11 @@ def add_reproduce(reproduce: argparse.ArgumentParser) -> None:
         "--decide", type=_positive, nargs="?", const=CAP, metavar="CAP",
         help=f"add test runs, at most CAP ({CAP}), until every claim of the figures is decided",
     )  # fmt: skip
-    _add_options(reproduce, "results/SCALE")
+    reproduce.add_argument(
+        "--seed", type=_seed, metavar="S",
+        help="another than the figures' own: other splits, tuned anew, fresh runs",
+    )  # fmt: skip
+    _add_options(reproduce, "results/SCALE, with --seed results/SCALE-seed-S")
     reproduce.set_defaults(run=_reproduce)
 
 
@@ -70,6 +74,10 @@ def _add_options(parser: argparse.ArgumentParser, out: str) -> None:
         "--panels", action="store_true", help="also write each panel of a figure to its own files"
     )
     parser.add_argument(
+        "--rows", type=Path, action="append", default=[], metavar="DIR",
+        help="take in the runs of another folder of results; may be given several times",
+    )  # fmt: skip
+    parser.add_argument(
         "--report-only", action="store_true", help="play nothing; report what is there"
     )
 
@@ -84,14 +92,20 @@ def _reproduce(options: argparse.Namespace) -> int:
         for experiment in read(name, options.scale):
             try:
                 dataset(experiment.problem, options.data)
-                found.append(experiment)
+                found.append(_seeded(experiment, options.seed))
             except FileNotFoundError as error:
                 if not everything:
                     raise
                 absent[experiment.name] = str(error)
                 print(f"{experiment.name} is left out: {error}")
-    out = options.out or Path("results") / options.scale
+    own = "" if options.seed is None else f"-seed-{options.seed}"
+    out = options.out or Path("results") / f"{options.scale}{own}"
     return _conduct(options, out, f"fairx reproduce --scale {options.scale}", found, absent)
+
+
+def _seeded(experiment: Any, seed: int | None) -> Any:
+    """Return the experiment with another seed, if one is given."""
+    return experiment if seed is None else experiment._replace(seed=seed)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -113,13 +127,19 @@ def _conduct(
     from fairx.experiments import opened
     from fairx.report import write_report
 
-    if options.report_only and not (out / "rows").is_dir():
+    if options.report_only and not options.rows and not (out / "rows").is_dir():
         raise FileNotFoundError(f"{out} holds no results yet: leave out --report-only")
+    for folder in options.rows:
+        if not (folder / "rows").is_dir():
+            raise FileNotFoundError(f"--rows must be a folder with results, not {folder}")
     _check_cap(options, experiments)
     plans = {one.name: plan(one, options) for one in experiments}
     with opened(out, owner, experiments) as rows:
         for torn in rows.torn:
             print(f"{torn} was torn: its runs are played again")
+        begin(out, options, len(rows))
+        bring(out, options.rows, rows)
+        keep_cap(out, options.decide)
         before, started = len(rows), time.time()
         try:
             outcomes, found = played(options, experiments, plans, rows)
@@ -145,7 +165,15 @@ def _check_cap(options: argparse.Namespace, experiments: Sequence[Any]) -> None:
 
 
 def _positive(text: str) -> int:
+    return _at_least(1, text)
+
+
+def _seed(text: str) -> int:
+    return _at_least(0, text)
+
+
+def _at_least(low: int, text: str) -> int:
     value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, not {value}")
+    if value < low:
+        raise argparse.ArgumentTypeError(f"must be at least {low}, not {value}")
     return value

@@ -16,7 +16,7 @@ except ImportError as error:
 
 from fairx.files import UNFINISHED, replaced
 
-from .tasks import Row
+from .tasks import Row, key_of
 
 NUMBERS = ("rounds", "seed", "run")
 COUNTS = ("checkpoints", "pulls")
@@ -92,19 +92,37 @@ class Rows:
         """Make one file of the loose ones; rows that a crash leaves in both are the same rows."""
         if not self.loose:
             return
-        rows = [self.found[path.stem] for path in self.loose]
-        number = 1 + max(
-            (int(p.stem[6:]) for p in self.directory.glob("batch-*.parquet")), default=0
-        )
-        self._write(rows, self.directory / f"batch-{number:05}.parquet")
+        self._write([self.found[path.stem] for path in self.loose], self._next_batch())
         for path in self.loose:
             path.unlink(missing_ok=True)
         self.loose.clear()
 
+    def join(self, directory: Path) -> int:
+        """Take in the rows of another folder that are not here yet; return how many.
+
+        Nothing is changed there. What is in both stays as it is here.
+        """
+        brought: dict[str, Row] = {}
+        for path in sorted(directory.glob("*.parquet")):
+            for row in _foreign(path):
+                here = self.found.get(row["key"])
+                if here is None:
+                    brought[row["key"]] = row
+                elif not np.array_equal(here["pulls"], row["pulls"]):
+                    raise ValueError(f"{path} has another run of the key {row['key']} than is here")
+        if brought:
+            self._write(list(brought.values()), self._next_batch())
+            self.found |= brought
+        return len(brought)
+
+    def _next_batch(self) -> Path:
+        there = (int(path.stem[6:]) for path in self.directory.glob("batch-*.parquet"))
+        return self.directory / f"batch-{1 + max(there, default=0):05}.parquet"
+
     def _read(self, path: Path) -> Iterator[Row]:
         """Yield the rows of a file; set it aside if it is torn."""
         try:
-            rows = _plain(_complete(pq.read_table(path, page_checksum_verification=True)))
+            rows = _rows_of(path)
         except (pa.ArrowException, ValueError, OSError) as error:
             if isinstance(error, PermissionError):
                 raise
@@ -118,6 +136,24 @@ class Rows:
         table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
         with replaced(path) as file:
             pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+
+
+def _rows_of(path: Path) -> list[Row]:
+    return _plain(_complete(pq.read_table(path, page_checksum_verification=True)))
+
+
+def _foreign(path: Path) -> list[Row]:
+    """Return the rows of a file of another folder; refuse one that is torn, or whose keys are not theirs."""
+    try:
+        rows = _rows_of(path)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise ValueError(f"{path} must be a file of rows, and is torn or none: {error}") from error
+    for row in rows:
+        if key_of(row["settings"]) != row["key"]:
+            raise ValueError(
+                f"{path} has a row whose key is not that of its settings: {row['key']}"
+            )
+    return rows
 
 
 def _complete(table: pa.Table) -> pa.Table:

@@ -60,7 +60,12 @@ class Task(NamedTuple):
     @property
     def key(self) -> str:
         """A name that no other task has."""
-        return hashlib.sha256(self.settings().encode()).hexdigest()[:24]
+        return key_of(self.settings())
+
+
+def key_of(settings: str) -> str:
+    """Return the key of the row with these settings."""
+    return hashlib.sha256(settings.encode()).hexdigest()[:24]
 
 
 def validation_tasks(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import changed, record
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
@@ -57,9 +58,20 @@ class Discounted(NamedTuple):
         return self
 
     def check_reach(self, low: float, high: float) -> None:
-        """Refuse what the policy within refuses."""
-        if hasattr(self.policy, "check_reach"):
-            self.policy.check_reach(low, high)
+        """Refuse what the policy within refuses, whose intervals grow while an arm is not played.
+
+        Examples
+        --------
+        >>> from fairx import Affine, Discounted, FairXUCB
+        >>> Discounted(FairXUCB(Affine(1, 0.6), width=0.5), discount=0.99).check_reach(0, 1)
+        Traceback (most recent call last):
+        InvalidValue: merit must be positive wherever an interval can reach, but Affine(slope=1.0, intercept=0.6) is not at mean -500: give bounds=(low, high), the lowest and the highest mean there can be
+        """
+        widest = self.policy
+        if hasattr(widest, "width"):
+            widest = changed(widest, width=widest.width / math.sqrt(LEAST))
+        if hasattr(widest, "check_reach"):
+            widest.check_reach(low, high)
 
     @property
     def any_order(self) -> bool:

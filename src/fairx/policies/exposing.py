@@ -11,7 +11,8 @@ from fairx import rules
 from fairx.compiled import code_of, compilable, entry, record
 from fairx.exposure import mix
 from fairx.slates.places import Page, new_page, place_weights
-from fairx.slates.target import rank_by_score, spread
+from fairx.slates.ranking import rank_by_score
+from fairx.slates.target import spread
 from fairx.types import Indices, Matrix, Vector
 
 from .base import candidates, inner_form, least_arms

@@ -12,7 +12,7 @@ from fairx.compiled import changed, record
 from fairx.exposure import put_all_on
 from fairx.merit import Merit, check_conditions, merit_given
 from fairx.slates.places import Page
-from fairx.slates.target import rank_by_score
+from fairx.slates.ranking import rank_by_score
 from fairx.texts import short
 from fairx.types import Indices, Matrix, Vector
 
@@ -84,8 +84,15 @@ class FairXUCB(NamedTuple):
             rule = f"be given for interval={self.interval!r}: the lowest and the highest reward"
             raise rules.InvalidValue("bounds", rule)
         if bounds is not None:
-            check_conditions(self.merit, *bounds)
+            self._check_within(bounds)
         return changed(self, solver=solver, bounds=bounds, interval=interval)
+
+    def _check_within(self, bounds: tuple[float, float]) -> None:
+        try:
+            check_conditions(self.merit, *bounds)
+        except rules.InvalidValue as error:
+            remedy = "give bounds within which it is"
+            raise rules.InvalidValue("merit", f"{error.rule}: {remedy}") from None
 
     def check_reach(self, low: float, high: float) -> None:
         """Refuse a merit that an interval can leave, where rewards are from `low` to `high`.

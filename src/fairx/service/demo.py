@@ -6,7 +6,9 @@ import asyncio
 import math
 import random
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, NamedTuple
+
+import httpx
 
 from fairx.client import AsyncClient, AsyncHandle, Conflict, Reward, ServiceError
 from fairx.merit import Exponential
@@ -22,12 +24,16 @@ WINDOW = 4.0  # seconds; a real site would wait for hours
 RATE = 40.0  # decisions a second and experiment
 PLACES = [round(1 / math.log2(1 + place), 3) for place in range(1, 6)]  # how likely each is seen
 PAGES = 0.2  # of a second page for each visitor: it is five decisions in one
+CROWD = 150  # visits at once; 90 are usual, most of which only read
+LINES = httpx.Limits(max_connections=8)  # what a request costs its sender grows with them
 
 
 async def traffic(address: str, token: str | None, seed: int) -> None:
     """Create three experiments, where they are not there, and visit them until cancelled."""
     rng = random.Random(seed)
-    async with AsyncClient(address, token) as client:
+    async with AsyncClient(
+        address, token, transport=httpx.AsyncHTTPTransport(limits=LINES)
+    ) as client:
         news, radio = client.experiment("demo-news"), client.experiment("demo-radio")
         merit = Exponential(6)
         await _created(news.create(list(ARTICLES), FairXTS(merit, 0.3, 0.5), reward_window_s=WINDOW,
@@ -43,12 +49,29 @@ async def traffic(address: str, token: str | None, seed: int) -> None:
         await _first(lambda: front.decide(places=PLACES))
         await _first(lambda: radio.decide(contexts=[[0.0] * DIMENSION] * SONGS))
         async with asyncio.TaskGroup() as group:
+            visits = Visits(group, set())
             while True:
                 await asyncio.sleep(rng.expovariate(RATE))
-                group.create_task(_quietly(_read(news, rng)))
-                group.create_task(_quietly(_listen(radio, rng, tastes)))
+                visits.begin(lambda: _read(news, rng))
+                visits.begin(lambda: _listen(radio, rng, tastes))
                 if rng.random() < PAGES:
-                    group.create_task(_quietly(_scan(front, rng)))
+                    visits.begin(lambda: _scan(front, rng))
+
+
+class Visits(NamedTuple):
+    """Those who are there. Where the service is slow others stay away: to wait and ask again is work, too."""
+
+    group: asyncio.TaskGroup
+    there: set[asyncio.Task[None]]
+
+    def begin(self, visit: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+        """Let a visitor come, unless there is a crowd."""
+        if len(self.there) >= CROWD:
+            return False
+        task = self.group.create_task(_quietly(visit()))
+        self.there.add(task)
+        task.add_done_callback(self.there.discard)
+        return True
 
 
 async def _read(news: AsyncHandle, rng: random.Random) -> None:

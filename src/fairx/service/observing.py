@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
+import random
 import re
 import secrets
 import time
@@ -18,10 +18,9 @@ ID, STATUS = (
 )  # where a scope has a request's id, and what became of it
 OURS = re.compile(rb"[A-Za-z0-9._-]{1,100}")  # what may stand in headers and logs
 ACCESS = logging.getLogger("fairx.access")
-# Of this process: its requests are counted on from here. Bits from the system for each would cost more
-# than they are worth, and hand Python's lock to the writer, which then writes one decision at a time.
-FIRST = secrets.randbits(64)
-_count = itertools.count(FIRST)
+# Ids need be new, no more. Bits from the system for each of them would hand Python's lock to the writer
+# meanwhile, which then writes one decision at a time.
+_numbers = random.Random(secrets.randbits(256))  # of this process
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 Answer = Callable[[Any, Any, Any], Awaitable[None]]
 
@@ -92,4 +91,4 @@ def id_of(headers: Any) -> str:
         if name == HEADER and OURS.fullmatch(value):
             found: str = value.decode()
             return found
-    return f"{next(_count) % 2**64:016x}"
+    return f"{_numbers.getrandbits(64):016x}"

@@ -21,7 +21,7 @@ KIND = "result"  # of file
 ALWAYS = (
     "fairness_regret", "reward_regret", "exposure", "pulls", "best_arm_regret", "reward_earned",
 )  # fmt: skip
-MAYBE = ("exposure_curves", "placements")
+MAYBE = ("exposure_curves", "placements", "proved")
 BY_RUN = (*ALWAYS, *MAYBE)
 LISTS = ("measures", "weights", "examination")  # of a provenance
 

@@ -16,7 +16,7 @@ from .provenance import Provenance
 from .tally import CURVES, Tally
 
 # What is by run, or a column of tables.
-TAKEN = (*CURVES, "exposure", "pulls", "exposure_curves", "placements", "run", "round", "horizon",
+TAKEN = (*CURVES, "exposure", "pulls", "exposure_curves", "placements", "proved", "run", "round", "horizon",
          *Provenance._fields)  # fmt: skip
 
 

@@ -88,9 +88,15 @@ class OneRun:
         check_means_seen(self.run, *records[2:4])
 
 
-def with_placements(result: Result, runs: Sequence[OneRun]) -> Result:
-    """Return a result with how often each arm was at each place, where there are places."""
+def with_places(result: Result, runs: Sequence[OneRun]) -> Result:
+    """Return a result with what is known of places, where there are any.
+
+    How often each arm was at each; and, of a policy that is optimistic about all of them, which part of
+    its steps was proved the best.
+    """
     if runs[0].places is None:
         return result
-    rounds = int(result.rounds[-1])
-    return result._replace(placements=np.array([run.slates.placements / rounds for run in runs]))
+    placements = np.array([run.slates.placements for run in runs]) / int(result.rounds[-1])
+    steps, proved = np.array([run.slates.shown.steps for run in runs]).T
+    shares = proved / steps if steps.all() else None
+    return result._replace(placements=placements, proved=shares)

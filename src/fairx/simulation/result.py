@@ -59,6 +59,9 @@ class Result(NamedTuple):
     runs: Indices  # (runs,), their numbers
     provenance: Provenance
     placements: Matrix | None = None  # (runs, K, places), the average propensity; None without
+    proved: Vector | None = (
+        None  # (runs,), of optimistic steps on places; None where there are none
+    )
 
     def summary(self) -> Summary:
         """Return mean and standard deviation over the runs."""

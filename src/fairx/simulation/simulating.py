@@ -16,7 +16,7 @@ from fairx.types import Indices
 
 from .catalogue_run import CatalogueRun, suits_catalogue
 from .measures import Round, measures_of
-from .one_run import OneRun, with_placements
+from .one_run import OneRun, with_places
 from .places import Places, check_late, check_places, places_given
 from .provenance import Provenance, provenance
 from .result import Result
@@ -118,4 +118,4 @@ def play_checked(
         return played(many, marks, jobs, progress, measures, origin)
     records = kernel, environment, judge, measures_of(measures)
     found = [OneRun(records, len(measures), marks, origin.seed, run, places) for run in numbers]
-    return with_placements(played(found, marks, jobs, progress, measures, origin), found)
+    return with_places(played(found, marks, jobs, progress, measures, origin), found)

@@ -12,7 +12,8 @@ from fairx.numerics.streams import BLOCK
 from fairx.policies.clicks import Clicks, no_clicks
 from fairx.slates.drawing import draw, fill_propensities
 from fairx.slates.places import Page, new_page
-from fairx.slates.target import pick_top, share_places
+from fairx.slates.ranking import pick_top
+from fairx.slates.target import share_places
 from fairx.types import Indices, Matrix, Vector
 
 from .places import Places

@@ -13,9 +13,10 @@ from fairx import rules
 from fairx.compiled import entry, kernel
 from fairx.merit import Merit, merit_given
 from fairx.numerics.elementary import exp, log
-from fairx.types import Indices, Vector
+from fairx.types import Vector
 
 from .places import Page, new_page, place_weights
+from .ranking import pick_top
 
 TINY = 1e-300  # the least number that our logarithm takes
 MANY = 20_000  # arms for which compiling pays
@@ -103,21 +104,6 @@ def ratio(log_merit: float, log_larger: float) -> float:
 
 
 @kernel
-def pick_top(values: Vector, top: Indices, count: int) -> None:
-    """Write the positions of the `count` largest values, in order; on ties the lowest comes first."""
-    last = -math.inf
-    for position in range(len(values)):
-        found = values[position]
-        i = min(position, count - 1)
-        if i == position or found > last:
-            while i > 0 and values[top[i - 1]] < found:
-                top[i] = top[i - 1]
-                i -= 1
-            top[i] = position
-            last = values[top[count - 1]] if position >= count - 1 else last
-
-
-@kernel
 def pool(logs: Vector, page: Page) -> int:
     """Divide the candidates, by the logarithms of their merits, into blocks; return how many.
 
@@ -196,16 +182,3 @@ def expose_one_block(logs: Vector, page: Page, out: Vector) -> None:
     each = page.amounts[0] / total
     for position in range(len(out)):
         out[position] *= each
-
-
-@kernel
-def rank_by_score(page: Page, out: Vector) -> float:
-    """Write the weights of the places that scores reach, ties to the lowest; return their sum."""
-    places, total = min(len(page.weights), len(out)), 0.0
-    pick_top(out, page.top, places)
-    for position in range(len(out)):
-        out[position] = 0.0
-    for i in range(places):
-        out[page.top[i]] = page.weights[i]
-        total += page.weights[i]
-    return total

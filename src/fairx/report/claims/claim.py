@@ -101,6 +101,9 @@ class Statement(NamedTuple):
     rule: Rule
     needs: tuple[tuple[str, ...], ...]  # groups that show the same: one figure of each will do
     judge: Callable[..., Finding]
+    every: tuple[
+        float, ...
+    ] = ()  # the steepness of all merits that it is about, where it is about all
 
     @property
     def figures(self) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from fairx.experiments.outcome import Panel
@@ -21,12 +23,22 @@ from fairx.report.estimates import (
 from .claim import Finding, Rule, Statement
 from .evidence import Evidence, by_steepness, fairness, merits, reward_share, roles
 
-GROUPS = {  # figures of which one repeats a panel of the other, and what they are about
-    "yeast, no contexts": (("fig2", "figA1"), "Figures 2 and A1"),
-    "mediamill, no contexts": (("figA2",), "Figure A2"),
-    "yeast, linear": (("fig3", "figA3"), "Figures 3 and A3"),
-    "mediamill, linear": (("figA4",), "Figure A4"),
-    "yeast, linear and well specified": (("figA6",), "Figure A6"),
+
+class Group(NamedTuple):
+    """Figures of which one repeats a panel of the other."""
+
+    figures: tuple[str, ...]
+    where: str
+    steepness: tuple[float, ...]  # of all their merits
+
+
+FLAT, STEEP = (1.0, 2.0, 3.0), (6.0, 8.0, 10.0, 12.0)
+GROUPS = {
+    "yeast, no contexts": Group(("fig2", "figA1"), "Figures 2 and A1", STEEP),
+    "mediamill, no contexts": Group(("figA2",), "Figure A2", STEEP),
+    "yeast, linear": Group(("fig3", "figA3"), "Figures 3 and A3", FLAT),
+    "mediamill, linear": Group(("figA4",), "Figure A4", FLAT),
+    "yeast, linear and well specified": Group(("figA6",), "Figure A6", (2.0,)),
 }
 VARIED = [what for what in GROUPS if "well specified" not in what]  # more than one merit
 LOW = 0.01
@@ -91,35 +103,38 @@ STATEMENTS = [
         Statement(
             "Conventional policies suffer much larger fairness regret than FairX algorithms "
             f"({what}, every c).",
-            f"Sections 5.2 to 5.4, {where}",
+            f"Sections 5.2 to 5.4, {group.where}",
             "fairness regret of a conventional policy over that of one of the paper's three FairX "
             "algorithms, geometric mean of the runs, the least over all pairs and all c",
             Rule(low=2),
-            (group,),
+            (group.figures,),
             _much_larger,
+            group.steepness,
         )
-        for what, (group, where) in GROUPS.items()
+        for what, group in GROUPS.items()
     ),
     *(
         Statement(
             f"All FairX algorithms achieve low reward regret ({what}, every c).",
-            f"Appendix, {GROUPS[what][1]}",
+            f"Appendix, {GROUPS[what].where}",
             "reward regret as a share of what the optimal fair policy would earn, mean of the runs, "
             "the greatest over the paper's three FairX algorithms and all c",
             Rule(high=LOW),
-            (GROUPS[what][0],),
+            (GROUPS[what].figures,),
             _low_reward_regret,
+            GROUPS[what].steepness,
         )
         for what in VARIED
     ),
     *(
         Statement(
             f"The steeper the merit, the larger the {of} ({what}).",
-            f"Section 5.3 and appendix, {GROUPS[what][1]}",
+            f"Section 5.3 and appendix, {GROUPS[what].where}",
             statistic,
             rule,
-            (GROUPS[what][0],),
+            (GROUPS[what].figures,),
             judge,
+            GROUPS[what].steepness,
         )
         for what in VARIED
         for of, statistic, rule, judge in (

@@ -86,12 +86,18 @@ def panel_at(evidence: Evidence, steepness: float) -> Panel:
     raise Missing(f"{' and '.join(evidence.figures)} has no panel at c = {steepness:g} yet")
 
 
-def by_steepness(evidence: Evidence) -> list[Panel]:
-    """Return the panels of exponential merits, from flat to steep, of which there must be two."""
-    panels = [panel for panel in evidence.panels if isinstance(panel.merit, Exponential)]
-    if len(panels) < 2:
+def check_every(evidence: Evidence, steepness: Sequence[float]) -> None:
+    """Refuse a claim about every merit where the panels of some are not there."""
+    there = [panel.merit for panel in evidence.panels if isinstance(panel.merit, Exponential)]
+    absent = [f"{c:g}" for c in steepness if Exponential(c) not in there]
+    if absent:
         names = " and ".join(evidence.figures)
-        raise Missing(f"{names} has not two exponential merits to compare yet")
+        raise Missing(f"the claim is about every c, and {names} has no c = {', '.join(absent)} yet")
+
+
+def by_steepness(evidence: Evidence) -> list[Panel]:
+    """Return the panels of exponential merits, from flat to steep."""
+    panels = [panel for panel in evidence.panels if isinstance(panel.merit, Exponential)]
     return sorted(panels, key=lambda panel: panel.merit.steepness)  # type: ignore[attr-defined]
 
 

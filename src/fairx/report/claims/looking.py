@@ -15,17 +15,21 @@ LOOKS = 5
 def looks(first: int, cap: int) -> list[int]:
     """Return the numbers of runs to look at, five from `first` to `cap`, evenly on a log scale.
 
-    They are fixed before the first look. Each has a fifth of alpha, so that by the union bound the
-    chance of a wrong verdict at any of them is at most alpha, whatever is between the looks, for
-    every statistic whose interval covers at a fixed number of runs.
+    They are fixed before the first look, and no two are the same. Each has a fifth of alpha, so that by
+    the union bound the chance of a wrong verdict at any of them is at most alpha, whatever is between the
+    looks, for every statistic whose interval covers at a fixed number of runs.
 
     Examples
     --------
-    >>> looks(10, 200)
-    [10, 21, 45, 95, 200]
+    >>> looks(10, 200), looks(10, 1000)
+    ([10, 21, 45, 95, 200], [10, 32, 100, 316, 1000])
     """
-    rules.count("the cap of --decide", cap, low=first + 1)
-    return [round(first * (cap / first) ** (look / (LOOKS - 1))) for look in range(LOOKS)]
+    rules.count("the cap of --decide", cap, low=first + LOOKS - 1)
+    found = [first]
+    for look in range(1, LOOKS):
+        even, room = first * (cap / first) ** (look / (LOOKS - 1)), LOOKS - 1 - look
+        found.append(min(max(round(even), found[-1] + 1), cap - room))
+    return found
 
 
 def settled(before: Sequence[Claim], now: Sequence[Claim]) -> list[Claim]:

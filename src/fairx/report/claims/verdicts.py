@@ -10,7 +10,7 @@ from fairx.simulation.bands import ALPHA
 
 from . import comparison, exposure, linear, regret, unplayed
 from .claim import CONTRADICTED, NOT_RUN, UNDECIDED, Claim, Finding, Missing, Statement
-from .evidence import Evidence, gathered
+from .evidence import Evidence, check_every, gathered
 
 STATEMENTS = [
     *exposure.STATEMENTS,
@@ -61,6 +61,8 @@ def _claim(statement: Statement, outcomes: Mapping[str, Outcome], looks: int) ->
     )  # fmt: skip
     try:
         evidence = [gathered(group, outcomes) for group in statement.needs]
+        for one in evidence:
+            check_every(one, statement.every)
         found = statement.judge(*evidence)
     except Missing as missing:
         return empty._replace(note=str(missing))
