@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from postgres_cluster import Cluster, binaries, cluster, free_port
+from stepping import set_clock
 
 from fairx.store import located, verify
 from fairx.store.arms import arms_at
@@ -53,7 +54,7 @@ EXPERIMENTS: list[dict[str, Any]] = [
 Made = tuple[str, int | None]  # a decision, and the place of a slate
 # How often a point may be passed before the process dies there: some come with each request.
 PASSED = dict.fromkeys(NAMES, 40) | {"mid_fold": 3, "mid_snapshot": 3, "mid_export": 1}
-PATIENCE = 60.0  # seconds that a service may take to start, or to reach a point
+PATIENCE = 180.0  # seconds that a service may take to start and compile, or to reach a point
 
 
 @dataclass
@@ -64,11 +65,19 @@ class Server:
     folder: Path
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
+    clock: Path | None = None  # a file that sets the clock of the process
+    sources: Path | None = None  # of another fairx than this
 
     def start(self, kill_at: str = "") -> None:
-        command = [sys.executable, "-m", "fairx", "serve", "--store", self.store]
+        program = ["-m", "fairx"]
+        if self.clock is not None:
+            set_clock(self.clock, 0.0)
+            program = [str(Path(__file__).with_name("stepping.py")), str(self.clock)]
+        command = [sys.executable, *program, "serve", "--store", self.store]
         command += ["--port", str(self.port), "--no-auth", "--refresh", "0.05"]
         environment = os.environ | {"FAIRX_SECRET": SECRET, "FAIRX_KILL_AT": kill_at}
+        if self.sources is not None:
+            environment["PYTHONPATH"] = str(self.sources)
         with (self.folder / f"log-{self.port}").open("ab") as log:
             self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
 
@@ -121,6 +130,14 @@ class Journal:
     counts: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def copy(self) -> Journal:
+        """Return what was acknowledged up to now."""
+        with self.lock:
+            return Journal(
+                set(self.sent), dict(self.decisions), dict(self.shown), dict(self.rewards),
+                list(self.arms), Counter(self.counts),
+            )  # fmt: skip
 
     def answered(self, experiment: str, key: str, answer: dict[str, Any]) -> None:
         """Note a decision; the same key must have got the same answer before."""
@@ -405,9 +422,14 @@ def created(port: int, about: dict[str, Any], journal: Journal) -> None:
 
 
 @contextmanager
-def under_load(servers: Sequence[Server], seed: int, clients: int = 6) -> Iterator[Journal]:
-    """Start services, create experiments and ask until the end; then all windows close."""
-    journal, stop = Journal(), threading.Event()
+def under_load(
+    servers: Sequence[Server], seed: int, clients: int = 6, journal: Journal | None = None
+) -> Iterator[Journal]:
+    """Start services, create experiments and ask until the end; then all windows close.
+
+    A journal of before is gone on with, where the store has what is in it.
+    """
+    journal, stop = journal or Journal(), threading.Event()
     ports = [server.port for server in servers]
     working = [Client(number, ports, journal, stop, seed) for number in range(clients)]
     try:

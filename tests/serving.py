@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 from postgres_cluster import free_port
 
-PATIENCE = 60.0  # seconds: a first start compiles
+PATIENCE = 180.0  # seconds: a first start compiles, and a machine may be busy
 
 
 class Server:

@@ -36,7 +36,11 @@ class Proxy:
         with contextlib.suppress(OSError):
             while True:
                 near, _ = self._listening.accept()
-                far = socket.create_connection(("127.0.0.1", self._target))
+                try:
+                    far = socket.create_connection(("127.0.0.1", self._target))
+                except OSError:  # nobody is there now
+                    near.close()
+                    continue
                 for pair in ((near, far), (far, near)):
                     threading.Thread(
                         target=self._forward, args=(*pair, self._flows), daemon=True

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
+from bad_weather import (
+    backup,
+    black_hole,
+    clock_steps,
+    dump,
+    full_disk,
+    lasting_lock,
+    mistimed,
+    only_reads,
+    put_back,
+    ready,
+)
 from crash_harness import Journal, Server, check, cut_off, die_at, kill_after, under_load
+from stalling import proxy
 
 from fairx.store.crash_points import NAMES
 
@@ -17,21 +31,48 @@ pytestmark = pytest.mark.service
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Journal]:
-    """Kill a service on SQLite at each point, and once at random."""
-    folder = tmp_path_factory.mktemp("crashes")
-    server = Server(f"sqlite:///{folder}/store.db", folder)
+    """Kill a service on SQLite at each point, and once at random; then bad weather comes."""
+    folder, begun = tmp_path_factory.mktemp("crashes"), time.time()
+    server = Server(f"sqlite:///{folder}/store.db", folder, clock=folder / "clock")
     with under_load([server], seed=1) as journal:
         for i, point in enumerate(NAMES):
             die_at(server, point, 1 + 7 * (i % 3) if point.startswith(("before", "after")) else 1)
         kill_after(server, 0.3)
+        ready([server])
+        full_disk(server, journal)
+        lasting_lock(server, journal)
+        clock_steps(server, journal)
+        backup(server, journal, folder / "backup.db")
+    journal.violations += mistimed(server.store, begun, time.time())
     return folder, journal
 
 
-def test_kills_lose_nothing_on_sqlite(killed: tuple[Path, Journal]) -> None:
+def test_kills_and_bad_weather_lose_nothing_on_sqlite(killed: tuple[Path, Journal]) -> None:
     folder, journal = killed
     assert check(f"sqlite:///{folder}/store.db", journal) == []
     assert journal.is_full(), journal.counts
     assert journal.counts["not answered"]  # the kills were felt
+    weather = ("full disks", "lasting locks", "clock steps", "backups")
+    assert [journal.counts[each] for each in weather] == [1, 1, 3, 1]
+
+
+def test_a_restored_store_has_what_was_acknowledged_before_its_backup(tmp_path: Path) -> None:
+    server = Server(f"sqlite:///{tmp_path}/store.db", tmp_path)
+    journal = put_back(server, seed=3, out=tmp_path / "backup.db")
+    assert check(server.store, journal) == []
+    assert journal.counts["restores"] == 1
+
+
+def test_a_clock_that_jumps_would_be_noticed(killed: tuple[Path, Journal], tmp_path: Path) -> None:
+    folder, _ = killed
+    store, now = f"sqlite:///{tmp_path}/backup.db", time.time()
+    shutil.copy(folder / "backup.db", tmp_path)
+    assert mistimed(store, 0.0, now) == []
+    assert "but it was" in mistimed(store, now, now)[0]
+    connection = apsw.Connection(str(tmp_path / "backup.db"))
+    connection.execute("UPDATE matured SET time = time - 7200")
+    connection.close()
+    assert "before their windows ended" in mistimed(store, 0.0, now)[0]
 
 
 @pytest.mark.parametrize(
@@ -60,15 +101,23 @@ def test_the_checker_finds_what_is_lost_or_counted_twice(
     assert any(message in problem for problem in problems), problems[:5]
 
 
-def test_two_services_on_postgresql_one_killed_one_cut_off(
+def test_two_services_on_postgresql_killed_and_cut_off_in_bad_weather(
     postgres: Any, database_url: str, tmp_path: Path
 ) -> None:
-    servers = [Server(database_url, tmp_path), Server(database_url, tmp_path)]
-    with under_load(servers, seed=2) as journal:
-        die_at(servers[0], "before_commit", 5)
-        kill_after(servers[1], 0.3)
-        cut_off(servers, postgres, 0.4)
-        die_at(servers[1], "mid_snapshot", 1)
+    with proxy(postgres.port) as between:
+        far = database_url.replace(f":{postgres.port}/", f":{between.port}/")
+        servers = [Server(far, tmp_path), Server(database_url, tmp_path)]
+        with under_load(servers, seed=2) as journal:
+            die_at(servers[0], "before_commit", 5)
+            kill_after(servers[1], 0.3)
+            cut_off(servers, postgres, 0.4)
+            die_at(servers[1], "mid_snapshot", 1)
+            ready(servers)
+            black_hole(servers[0], between, journal)
+            only_reads(servers, postgres, journal)
+            dump(database_url, postgres, journal)
     assert check(database_url, journal) == []
     assert journal.is_full(), journal.counts
+    weather = ("black holes", "primaries that only read", "dumps")
+    assert [journal.counts[each] for each in weather] == [1, 1, 1]
     assert journal.counts["not answered"]  # the kills were felt

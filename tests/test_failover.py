@@ -16,6 +16,7 @@ from asking import SECRET, E, Service, serving
 from conftest import unavailable
 from postgres_cluster import Cluster, free_port, group_of, standby
 
+from fairx.service.remembering import key_of
 from fairx.store import located, verify
 
 PATIENCE = 60.0  # seconds
@@ -79,7 +80,9 @@ def test_a_standby_takes_over_and_nothing_acknowledged_is_lost(
             assert answer.status_code == 503  # the standby only reads
             second.promote()
             made["d"] = _patiently(service, "decide", {"key": "d"})
-            assert not service.runtime.answers.of(1, b'{"key": "a"}')  # the new one is asked
+            assert not service.runtime.answers.of(
+                key_of(1, b'{"key": "a"}')
+            )  # the new one is asked
             for key, first in made.items():
                 assert service.decide(key) == first
             assert service.reward(made["a"]["decision"], 1.0) == "duplicate"

@@ -284,7 +284,7 @@ def _fuzzed(url: str, folder: Path, *options: str) -> None:
         "--continue-on-failure", "--checks", CHECKS, *options,
     ]  # fmt: skip
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=folder, capture_output=True, text=True, timeout=1200, check=False
     )
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     passed = re.search(r"(\d+) generated, (\d+) passed", done.stdout)
@@ -306,7 +306,7 @@ def test_fuzzing_finds_no_mistake_of_ours(tmp_path: Path) -> None:
     settings = tmp_path / "schemathesis.toml"
     with server(tmp_path, FAIRX_ADMIN_TOKEN=ROOT) as running:
         with httpx.Client(
-            base_url=running.url, headers={"Authorization": f"Bearer {ROOT}"}
+            base_url=running.url, headers={"Authorization": f"Bearer {ROOT}"}, timeout=60
         ) as client:
             body = {"name": "shop", "arms": ["a", "b"], "policy": POLICY, "reward_window_s": 0.1}
             client.post(E, json=body).raise_for_status()

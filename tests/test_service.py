@@ -865,7 +865,7 @@ def test_a_store_that_cannot_be_written_is_503_and_nothing_is_lost(
     def full(*_: Any) -> Any:
         raise apsw.FullError("disk is full")
 
-    monkeypatch.setattr(database, "insert_new", full)
+    monkeypatch.setattr(database, "rows", full)
     answer = shop.ask("POST", SHOP + "/decide", {"key": "other"})
     failure(answer, 503, "unavailable")
     assert int(answer.headers["retry-after"]) >= 1

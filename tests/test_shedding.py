@@ -16,8 +16,11 @@ from hypothesis import strategies as st
 from uvicorn.server import ServerState
 
 from fairx.service.connections import Bounded
+from fairx.service.failures import Reply
 from fairx.service.load import FEW, LONG, Load
+from fairx.service.observing import ID
 from fairx.service.shedding import is_one_request
+from fairx.service.straight import answer
 
 PLAIN = b"POST /v1/experiments/shop/decide HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}"
 
@@ -82,6 +85,12 @@ class Transport(asyncio.Transport):
     def close(self) -> None:
         pass
 
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
 
 def _read(data: bytes) -> http.client.HTTPResponse:
     """Return an answer as a client reads it."""
@@ -124,6 +133,52 @@ def test_a_full_service_refuses_before_it_reads_and_goes_on_afterwards() -> None
         connection.connection_lost(None)
 
     asyncio.run(play())
+
+
+def _played(data: bytes, *, asgi: bool = False, paused: bool = False) -> bytes:
+    """Return what a connection writes, of an application that answers straight away or ASGI's way."""
+    transport = Transport()
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        scope[ID] = "one"
+        await receive()
+        await answer(scope, send, Reply(200, b'{"arm": "a"}', ((b"x-own", b"1"),) if asgi else ()))
+
+    async def play() -> None:
+        config = uvicorn.Config(application, log_config=None, access_log=False)
+        config.load()
+        load, state = Load(9), ServerState()
+        state.default_headers = [(b"date", b"today")]
+        connection = Bounded(load, config=config, server_state=state, app_state={})
+        connection.connection_made(transport)
+        if paused:
+            connection.pause_writing()
+        connection.data_received(data)
+        await asyncio.sleep(0.01)
+        if paused:
+            assert transport.wrote == b""
+            connection.resume_writing()
+            await asyncio.sleep(0.01)
+        assert state.total_requests == data.count(b"POST")
+        connection.connection_lost(None)
+
+    asyncio.run(play())
+    return transport.wrote
+
+
+def test_an_answer_in_one_piece_is_that_of_asgi() -> None:
+    straight, asgi = (_read(_played(PLAIN, asgi=each)) for each in (False, True))
+    assert straight.headers["x-request-id"] == "one"
+    assert {*straight.headers.items(), ("x-own", "1")} == {*asgi.headers.items()}
+    assert (straight.status, straight.read()) == (asgi.status, asgi.read())
+
+
+def test_answers_in_one_piece_keep_the_order_of_requests_and_wait_for_slow_clients() -> None:
+    found = _played(PLAIN + PLAIN)
+    assert found.count(b"HTTP/1.1 200 OK") == found.count(b'{"arm": "a"}') == 2
+    assert _read(_played(PLAIN, paused=True)).read() == b'{"arm": "a"}'
+    closed = _read(_played(PLAIN.replace(b"host: a", b"connection: close")))
+    assert closed.headers["connection"] == "close"
 
 
 def test_of_many_that_come_together_only_so_many_are_let_in() -> None:

@@ -85,7 +85,10 @@ class Access:
     def admit(self, header: bytes | None, role: str, experiment: str | None) -> Grant:
         """Return the grant of a request, or refuse it."""
         grant = EVERYONE if self.open_to_all else self._known(header)
-        wait = self._buckets.setdefault(grant.id, Bucket(self.rate)).wait()
+        bucket = self._buckets.get(grant.id)
+        if bucket is None:
+            bucket = self._buckets[grant.id] = Bucket(self.rate)
+        wait = bucket.wait()
         if wait:
             message = f"requests must be at most {self.rate:g} a second for this token"
             raise Refused(429, "too_many_requests", message, {"retry-after": retry_after(wait)})

@@ -16,20 +16,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
-from fairx.rules import InvalidValue
 from fairx.store.errors import Overloaded
 
 from . import access, batches, fast_routes
 from .answers import ENCODER
 from .audits import Audits
-from .calls import Call, authorization, body_of, query_of
+from .calls import Call, authorization, body_of, check_no_query, query_of
 from .failures import Refused, Reply, answered
-from .observing import Observer
+from .observing import Observer, tagged
 from .openapi import document
-from .replies import ALWAYS, JSON, not_served, response, sent
+from .replies import not_served, response, sent
 from .routes import BATCH, ROUTES, E, Route
 from .runtime import Runtime
 from .shedding import BUSY
+from .straight import answer, body_there
 
 LOGGER = logging.getLogger("fairx")
 ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
@@ -77,7 +77,7 @@ class Application:
             return
         load = self.runtime.load
         if load.is_full:
-            await _send(send, BUSY)
+            await answer(scope, send, BUSY)
             load.refuse(asyncio.get_running_loop())
             return
         load.at_work += 1
@@ -89,8 +89,8 @@ class Application:
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         if self._hosts is not None and not self._is_called_right(scope):
             message = f"without tokens, the host must be one of {', '.join(self._hosts)}"
-            await sent(self._failed(Refused(403, "forbidden", message), scope["path"]))(
-                scope, receive, send
+            await answer(
+                scope, send, self._failed(Refused(403, "forbidden", message), scope["path"])
             )
             return
         if scope["method"] == "POST" and scope["path"].startswith(PREFIX):
@@ -101,7 +101,7 @@ class Application:
         if scope["method"] == "POST" and scope["path"] == BATCH:
             await self._batch(scope, receive, send)
             return
-        await self._rest(scope, receive, send)
+        await self._rest(scope, receive, tagged(scope, send))
 
     def _is_called_right(self, scope: Any) -> bool:
         """Tell whether a browser was not led here under the name of another site (DNS rebinding)."""
@@ -116,7 +116,7 @@ class Application:
             reply = await self._asked(scope, name, route, receive)
         finally:
             self.runtime.load.end(id(scope))
-        await _send(send, reply)
+        await answer(scope, send, reply)
         if route == "decide":
             self.runtime.metrics.seconds.observe(time.perf_counter() - begun)
 
@@ -127,9 +127,11 @@ class Application:
         role, handler = FAST[route]
         try:
             await self._admitted(authorization(scope), role, name)
-            _check_no_query(scope)
+            check_no_query(scope)
             if body is None:
-                body = await body_of(receive, self.runtime.limits.body_bytes)
+                limit = self.runtime.limits.body_bytes
+                body = body_there(scope, limit)
+                body = await body_of(receive, limit) if body is None else body
             await self._heard_of(name)
             return Reply(200, await handler(self.runtime, name, body))
         except Exception as error:  # noqa: BLE001 - answered and logged
@@ -139,7 +141,7 @@ class Application:
         """Answer requests that came in one, each in its own right."""
         try:
             await self._admitted(authorization(scope), access.SOME, access.ANY)
-            _check_no_query(scope)
+            check_no_query(scope)
             body = await body_of(receive, self.runtime.limits.body_bytes)
 
             async def ask(name: str, route: str, part: bytes) -> Reply:
@@ -148,7 +150,7 @@ class Application:
             reply = Reply(200, await batches.answers_to(self.runtime, body, ask))
         except Exception as error:  # noqa: BLE001 - answered and logged
             reply = self._failed(error, scope["path"])
-        await _send(send, reply)
+        await answer(scope, send, reply)
 
     def _routes(self) -> list[StarletteRoute]:
         """Return a route for each path: it knows which methods there are."""
@@ -217,19 +219,6 @@ class Application:
         yield
         await self.runtime.stop()
         self.audits.close()
-
-
-def _check_no_query(scope: Any) -> None:
-    if scope["query_string"]:
-        raise InvalidValue("query", "be left out: it takes none")
-
-
-async def _send(send: Any, reply: Reply) -> None:
-    """Send an answer straight away."""
-    length = (b"content-length", b"%d" % len(reply.body))
-    headers = [JSON, length, *ALWAYS, *reply.headers]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})
 
 
 def _by_method(endpoints: dict[str, Any]) -> Callable[[Request], Awaitable[Response]]:

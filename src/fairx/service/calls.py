@@ -58,6 +58,12 @@ def query_of(request: Request, allowed: Collection[str]) -> dict[str, str]:
     return dict(request.query_params)
 
 
+def check_no_query(scope: Any) -> None:
+    """Refuse a query where there is nothing to ask."""
+    if scope["query_string"]:
+        raise InvalidValue("query", "be left out: it takes none")
+
+
 async def body_of(receive: Callable[[], Awaitable[Any]], limit: int) -> bytes:
     """Read the body of a request, as long as it is not too large."""
     parts, size, more = [], 0, True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 from collections.abc import Callable
@@ -11,12 +12,12 @@ APART = 1.0  # seconds: more is a step, not drift
 LOGGER = logging.getLogger("fairx")
 
 
-def _boot_time() -> float:
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-
 # Seconds since some moment, which nobody sets; where the system can, of sleep too.
-steady = _boot_time if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic
+steady: Callable[[], float] = (
+    functools.partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+    if hasattr(time, "CLOCK_BOOTTIME")
+    else time.monotonic
+)
 
 
 class SteadyClock:
@@ -49,14 +50,10 @@ class SteadyClock:
         apart, most = self._wall() - now, RATE * (beat - since)
         now += min(max(apart, -most), most)
         self._last = now, beat  # one assignment: threads may race, and nothing is torn
-        self._tell(apart)
-        return now
-
-    def _tell(self, apart: float) -> None:
-        stepped = abs(apart - self.apart) > APART
-        self.apart = apart
-        if stepped:
+        if abs(apart - self.apart) > APART:
             LOGGER.warning(
                 "the machine's clock was set: windows go on at an even pace until the next start",
                 extra={"seconds_ahead": round(apart, 3)},
             )
+        self.apart = apart
+        return now

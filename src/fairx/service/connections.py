@@ -10,6 +10,7 @@ from typing import Any
 
 from .load import Load
 from .shedding import is_one_request, refusal
+from .straight import CYCLE
 
 HEADER_BYTES = 65_536
 SENT_IN = 20.0  # seconds, from the first byte of a request, or the connection, to the last byte
@@ -51,8 +52,8 @@ class Bounded:
     def data_received(self, data: bytes) -> None:
         """Hand data on; then see whether a request is still on its way."""
         inner = self._inner
-        if self._is_between_requests() and is_one_request(data):
-            if self._load.is_full:
+        if self._is_between_requests():
+            if self._load.is_full and is_one_request(data):
                 self._refuse()
                 return
             self._load.let_in(inner.loop)
@@ -60,6 +61,7 @@ class Bounded:
         cycle = inner.cycle
         in_headers = cycle is None or cycle.scope is not inner.scope
         if not in_headers and not cycle.more_body:
+            cycle.scope[CYCLE] = cycle
             self._rest()
             return
         self._seen += len(data)

@@ -45,6 +45,8 @@ async def recorded(
             check_same(made, erased, digest)
         return [Recorded(found[each], True) for each in ids]
     first = await runtime.write(DECISIONS, jobs[0])  # where the key is refused, nothing is written
+    if len(jobs) == 1:
+        return [first]
     return [first, *await asyncio.gather(*(runtime.write(DECISIONS, job) for job in jobs[1:]))]
 
 

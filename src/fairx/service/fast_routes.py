@@ -17,7 +17,7 @@ from fairx.store.writer import REWARDS
 from . import slates
 from .answers import ENCODER, Decided, DecidedSeveral, Result, Results
 from .deciding import answer, recorded
-from .remembering import Answer
+from .remembering import Answer, key_of
 from .requests import Decide, Rewards, Shown
 from .runtime import Runtime
 from .slate_answers import DecidedSlate
@@ -30,14 +30,14 @@ READ_SHOWN = msgspec.json.Decoder(Shown)
 async def decide(runtime: Runtime, name: str, body: bytes) -> bytes:
     """Decide, write it down, and answer; or answer as a moment ago."""
     decider = runtime.decider(name)
-    experiment = decider.snapshot.experiment.id
-    found = runtime.answers.of(experiment, body)
+    key = key_of(decider.snapshot.experiment.id, body)
+    found = runtime.answers.of(key)
     if found is not None:
         runtime.metrics.decided(name, True, found.decisions)
         return found.body
     answer, count = await _decided(runtime, name, decider, READ_DECIDE.decode(body))
     found = Answer(ENCODER.encode(answer), count)
-    runtime.answers.keep(experiment, body, found)
+    runtime.answers.keep(key, found)
     return found.body
 
 

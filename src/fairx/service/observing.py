@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 import re
 import secrets
 import time
@@ -11,8 +12,15 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 HEADER = b"x-request-id"
+ID, STATUS = (
+    "fairx.request_id",
+    "fairx.status",
+)  # where a scope has a request's id, and what became of it
 OURS = re.compile(rb"[A-Za-z0-9._-]{1,100}")  # what may stand in headers and logs
 ACCESS = logging.getLogger("fairx.access")
+# Ids need be new, no more. Bits from the system for each of them would hand Python's lock to the writer
+# meanwhile, which then writes one decision at a time.
+_numbers = random.Random(secrets.randbits(256))  # of this process
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 Answer = Callable[[Any, Any, Any], Awaitable[None]]
 
@@ -40,31 +48,33 @@ class Observer:
 
     async def watch(self, answer: Answer, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, with its id."""
-        number = id_of(scope["headers"])
+        number = scope[ID] = id_of(scope["headers"])
         request_id.set(number)
-        status = 0
         begun = time.perf_counter()
-
-        async def tagged(message: Any) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = [*message["headers"], (HEADER, number.encode())]
-                message = message | {"headers": headers}
-            await send(message)
-
         if self._tracer is None:
-            await answer(scope, receive, tagged)
+            await answer(scope, receive, send)
         else:
             with self._tracer(scope, number) as note:
-                await answer(scope, receive, tagged)
-                note(status)
+                await answer(scope, receive, send)
+                note(scope.get(STATUS, 0))
         if self._log:
-            self._note(scope, status, time.perf_counter() - begun)
+            self._note(scope, scope.get(STATUS, 0), time.perf_counter() - begun)
 
     def _note(self, scope: Any, status: int, seconds: float) -> None:
         about = {"method": scope["method"], "path": scope["path"], "status": status}
         ACCESS.info("request", extra=about | {"seconds": round(seconds, 6)})
+
+
+def tagged(scope: Any, send: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
+    """Return a way to send answers that have the id of their request, and whose status is noted."""
+
+    async def sent(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            scope[STATUS] = message["status"]
+            message["headers"] = [*message["headers"], (HEADER, scope[ID].encode())]
+        await send(message)
+
+    return sent
 
 
 def id_of(headers: Any) -> str:
@@ -81,4 +91,4 @@ def id_of(headers: Any) -> str:
         if name == HEADER and OURS.fullmatch(value):
             found: str = value.decode()
             return found
-    return secrets.token_hex(8)
+    return f"{_numbers.getrandbits(64):016x}"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 MOST = 4_096  # answers
 LARGEST = 2_048  # bytes of an answer
+Key = tuple[int, bytes]  # an experiment, and the digest of a request
 
 
 class Answer(NamedTuple):
@@ -25,24 +26,24 @@ class Answers:
     Examples
     --------
     >>> answers = Answers(most=1)
-    >>> for key in (b"first", b"second"):
-    ...     answers.keep(1, key, Answer(b"{}", 1))
-    >>> answers.of(1, b"first") is None, answers.of(1, b"second").decisions
+    >>> for request in (b"first", b"second"):
+    ...     answers.keep(key_of(1, request), Answer(b"{}", 1))
+    >>> answers.of(key_of(1, b"first")) is None, answers.of(key_of(1, b"second")).decisions
     (True, 1)
     """
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._kept: dict[tuple[int, bytes], Answer] = {}
+        self._kept: dict[Key, Answer] = {}
 
-    def of(self, experiment: int, request: bytes) -> Answer | None:
+    def of(self, key: Key) -> Answer | None:
         """Return the answer to a request, word for word the same."""
-        return self._kept.get((experiment, _digest(request)))
+        return self._kept.get(key)
 
-    def keep(self, experiment: int, request: bytes, answer: Answer) -> None:
+    def keep(self, key: Key, answer: Answer) -> None:
         """Keep an answer, if it is small, and forget the oldest."""
         if len(answer.body) <= LARGEST:
-            self._kept[experiment, _digest(request)] = answer
+            self._kept[key] = answer
             if len(self._kept) > self._most:
                 del self._kept[next(iter(self._kept))]
 
@@ -51,5 +52,6 @@ class Answers:
         self._kept.clear()
 
 
-def _digest(request: bytes) -> bytes:
-    return hashlib.blake2b(request, digest_size=16).digest()
+def key_of(experiment: int, request: bytes) -> Key:
+    """Return what an answer is kept under."""
+    return experiment, hashlib.blake2b(request, digest_size=16).digest()

@@ -34,7 +34,8 @@ class Writing:
         """Return what becomes of a write, which is durable by then."""
         future = self._loop.create_future()
         self._pending.add(future)
-        self._written.clear()
+        if self._written.is_set():  # to clear takes a lock that the writer may hold
+            self._written.clear()
         self.writer.submit(kind, asked, future)
         return future
 

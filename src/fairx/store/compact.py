@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fairx.errors import BrokenFile
 
-from .database import Database
+from .database import Database, insert_new
 
 if TYPE_CHECKING:
     from .decisions import Decision
@@ -64,7 +64,8 @@ def keep_pools(database: Database, made: Iterable[Decision]) -> None:
     """Write the long lists of candidates that are not on record yet."""
     long = {each.candidates for each in made if each.candidates and len(each.candidates) > LONGEST}
     if long:
-        database.insert_new("pools", "digest, candidates", [(digest_of(one), one) for one in long])
+        rows = [(digest_of(one), one) for one in long]
+        insert_new(database, "pools", "digest, candidates", rows, "digest")
 
 
 class KnownPools:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -23,10 +24,6 @@ class Database(Protocol):
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return what it yields."""
-        ...
-
-    def insert_new(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> set[str]:
-        """Insert the rows whose first column, an id, is not there yet; return those ids."""
         ...
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -93,9 +90,29 @@ def grouped(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, list[Any]]]:
     while start < len(rows):
         count = min(1 << (len(rows) - start).bit_length() - 1, MOST)
         part = rows[start : start + count]
-        marks = ",".join(["(" + ",".join("?" * len(part[0])) + ")"] * count)
-        yield marks, [value for row in part for value in row]
+        yield _marks(count, len(part[0])), [value for row in part for value in row]
         start += count
+
+
+@functools.lru_cache(maxsize=256)
+def _marks(rows: int, values: int) -> str:
+    return ",".join(["(" + ",".join("?" * values) + ")"] * rows)
+
+
+def insert_new(
+    database: Database, table: str, columns: str, rows: Sequence[Sequence[Any]], returned: str
+) -> list[Row]:
+    """Insert the rows whose first column, an id, is not there yet; return columns of those.
+
+    Of two of one id the first is inserted. All processes go by the order of ids, or they might
+    wait for each other.
+    """
+    name = columns.partition(",")[0]
+    end = f"ON CONFLICT ({name}) DO NOTHING RETURNING {returned}"
+    found: list[Row] = []
+    for marks, values in grouped(sorted(rows, key=lambda row: row[0])):
+        found += database.rows(f"INSERT INTO {table} ({columns}) VALUES {marks} {end}", values)
+    return found
 
 
 def add(database: Database, table: str, rows: Sequence[Sequence[Any]]) -> None:

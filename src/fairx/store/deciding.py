@@ -82,6 +82,7 @@ class Decider:
             settings.policy
         )  # of probabilities, by the fold: they stay on record
         self._numbers, self._active = about(snapshot.arms)[1:3]
+        self._unnamed = Candidates(self._active, np.empty((len(self._active), 0)), None, ())
         self._kernel = cast(Any, settings.policy)
         self._keys = np.zeros(4, np.uint64)
         self._split = self._keys[:2], self._keys[2:]
@@ -89,6 +90,7 @@ class Decider:
         self._solved: dict[bytes, Solved] | None = (
             {} if self._kernel.needs(1, self.dimension)[0] == 0 and not self.dimension else None
         )
+        self._kept: tuple[int, tuple[Vector, Vector]] = (-1, (np.empty(0), np.empty(0)))
         self._drawing: Drawing | None = None
         self.is_ready = False  # whether nothing is left to be compiled but for slates
         if ready:
@@ -135,6 +137,8 @@ class Decider:
 
     def candidates(self, names: Sequence[str] | None, contexts: npt.ArrayLike | None) -> Candidates:
         """Return the arms of these names that are active, or all that are, with their contexts."""
+        if names is None and contexts is None and not self.dimension:
+            return self._unnamed
         if names is None:
             return Candidates(self._active, self._contexts(contexts, len(self._active)), None, ())
         arms, left_out, positions = self._named(names)
@@ -159,10 +163,9 @@ class Decider:
             position = _ready_to_draw()(self._split[1], solved.probabilities, solved.sums)
             return int(position), solved.probabilities
         out = np.empty(len(candidates.arms))
-        normals, work = self._kernel.needs(len(out), self.dimension)
         position = self._run(
             self._lowered, self._state, candidates.arms, candidates.contexts, *self._split,
-            self.floor, np.empty(normals), np.empty(work), out,
+            self.floor, *self._buffers(len(out)), out,
         )  # fmt: skip
         if not 0.0 < out[position] <= 1.0 + 1e-9:
             raise FairxError(f"the policy's probabilities are no distribution: {out.tolist()}")
@@ -180,6 +183,13 @@ class Decider:
         """Return what a decision has on record of its probabilities, at this moment or for good."""
         solved = self.solved(named)
         return probabilities.tobytes() if solved is None else solved.stored
+
+    def _buffers(self, arms: int) -> tuple[Vector, Vector]:
+        """Return normal numbers to fill and working memory, for so many arms; the last ones are kept."""
+        if self._kept[0] != arms:
+            normals, work = self._kernel.needs(arms, self.dimension)
+            self._kept = arms, (np.empty(normals), np.empty(work))
+        return self._kept[1]
 
     def _named(self, names: Sequence[str]) -> tuple[Indices, tuple[str, ...], list[int]]:
         """Return the active arms of these names, the names that are paused, and whose rows to use."""

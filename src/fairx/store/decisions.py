@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .archives.record import archived_among, archived_key
 from .compact import KnownPools, keep_pools, shortened
-from .database import Database, listed
+from .database import Database, Row, add, insert_new, listed
 from .errors import Conflict
 from .sealing import sealed
 
@@ -16,10 +16,7 @@ COLUMNS = (
     "place, weight, propensity"
 )
 SEALED = COLUMNS.replace(" contexts,", "") + ", due, erased"
-WAIT = """
-INSERT INTO waiting SELECT sequence, experiment, due FROM decisions WHERE id IN ({})
-  AND NOT EXISTS (SELECT 1 FROM archived a WHERE a.id = decisions.id) RETURNING sequence
-"""
+WAITING = "id, sequence, experiment, due"
 CONTEXTS = 8  # where they are in a decision
 STORED = f"SELECT {COLUMNS}, erased FROM decisions WHERE id IN ({{}})"
 
@@ -61,11 +58,7 @@ def write_decisions(
     was another.
     """
     short = [(shortened(decision), due) for decision, due in asked]
-    new = database.insert_new(
-        "decisions", f"{COLUMNS}, due", [(*decision, due) for decision, due in short]
-    )
-    archived = wait(database, list(new)) if new else set()
-    new -= archived
+    new, archived = insert_decisions(database, short)
     if new:
         keep_pools(database, (decision for decision, _ in asked if decision.id in new))
         seal(database, [each for each in reversed(short) if each[0].id in new])
@@ -81,6 +74,32 @@ def write_decisions(
         found.append(_same(decision, *stored[decision.id], repeated=decision.id not in new))
         new.discard(decision.id)  # of two in one go, the second repeats the first
     return found
+
+
+def insert_decisions(
+    database: Database, decisions: Sequence[tuple[Decision, float]]
+) -> tuple[set[str], set[str]]:
+    """Write the decisions that are not on record, and have them wait.
+
+    Returned are their ids, and those of decisions that are archived, which are taken out again. Asked
+    after they were written: who archives them meanwhile has them wait, or is seen here.
+    """
+    new = insert_rows(database, decisions)
+    archived = archived_among(database, [row[0] for row in new])
+    take_out(database, archived)
+    have_wait(database, [row for row in new if row[0] not in archived])
+    return {row[0] for row in new} - archived, archived
+
+
+def insert_rows(database: Database, decisions: Sequence[tuple[Decision, float]]) -> list[Row]:
+    """Write the decisions that are not on record; return what `have_wait` takes."""
+    rows = [(*decision, due) for decision, due in decisions]
+    return insert_new(database, "decisions", f"{COLUMNS}, due", rows, WAITING)
+
+
+def have_wait(database: Database, new: Sequence[Row]) -> None:
+    """Have decisions wait for the end of their windows."""
+    add(database, "waiting", [row[1:] for row in new])
 
 
 def seal(database: Database, written: Sequence[tuple[Decision, float]]) -> None:
@@ -104,19 +123,6 @@ def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Decision, floa
     marks, values = listed(ids)
     pools, rows = KnownPools(database), database.rows(STORED.format(marks), values)
     return [(pools.whole(Decision(*row[:-1])), row[-1]) for row in rows]
-
-
-def wait(database: Database, new: Sequence[str]) -> set[str]:
-    """Have decisions wait for the end of their windows; take those out that are archived, and return them.
-
-    Asked after they were written: who archives them meanwhile has them wait, or is seen here.
-    """
-    marks, ids = listed(new)
-    if len(database.rows(WAIT.format(marks), ids)) == len(new):
-        return set()
-    archived = archived_among(database, new)
-    take_out(database, archived)
-    return archived
 
 
 def take_out(database: Database, archived: Collection[str]) -> None:

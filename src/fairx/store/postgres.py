@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .database import Row, grouped, write_nothing
+from .database import Row, write_nothing
 from .deadlines import Deadline
-from .sealing import Ledger, entered
+from .sealing import Entered, Ledger
 from .tables import set_up, stand_in
 
 TYPES = {
@@ -94,15 +94,6 @@ class PostgreSQL:
             self._cursor.execute(_translated(sql), values)
         return self._cursor.fetchall() if self._cursor.description else []
 
-    def insert_new(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> set[str]:
-        """Insert the rows whose first column, an id, is not there yet; return those ids."""
-        name = columns.partition(",")[0]
-        new: set[str] = set()
-        for marks, values in grouped(sorted(rows, key=lambda row: row[0])):  # one order for all
-            sql = f"INSERT INTO {table} ({columns}) VALUES {marks} ON CONFLICT ({name}) DO NOTHING RETURNING {name}"
-            new.update(found for (found,) in self.rows(sql, values))
-        return new
-
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit what is done inside, or nothing of it."""
@@ -111,7 +102,7 @@ class PostgreSQL:
         with self._deadline.kept():
             transaction.__enter__()
         try:
-            with entered(self, inside):
+            with Entered(self, inside):
                 yield
         except BaseException as error:
             with self._deadline.kept():

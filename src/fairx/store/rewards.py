@@ -9,7 +9,7 @@ from typing import Any
 from fairx.rules import InvalidValue
 
 from .archives.record import archived_among
-from .database import Database, add, listed
+from .database import Database, add, insert_new, listed
 from .errors import Conflict
 from .events import Batch, Place, Reward, Shown
 from .identity import slate_id
@@ -143,7 +143,8 @@ def note_shown(
         known.check_place(event)
     fresh = {row: known.status(row, time, {}) for row in sorted({event.row for event in events})}
     rows = [(each, experiment.id, int(fresh[each] == LATE), time) for each in fresh]
-    new = database.insert_new("shown", "decision, experiment, late, time", rows)
+    columns = "decision, experiment, late, time"
+    new = {row for (row,) in insert_new(database, "shown", columns, rows, "decision")}
     sealed(database, "shown", experiment.id, [row for row in rows if row[0] in new])
     statuses = []
     for event in events:

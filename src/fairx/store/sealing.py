@@ -13,8 +13,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.msgpack import Encoder
@@ -34,6 +33,11 @@ DO UPDATE SET lines = excluded.lines, nonce = excluded.nonce, value = excluded.v
 HELD = "SELECT lines, nonce, value FROM seals WHERE experiment = ? AND kind = ? AND writer = ?"
 
 
+@functools.cache
+def _upsert(rows: int) -> str:
+    return UPSERT.format(",".join(["(?,?,?,?,?,?)"] * rows))
+
+
 class Ledger:
     """The sums of what one connection writes; `writer` tells its lines from those of others."""
 
@@ -50,10 +54,8 @@ class Ledger:
         """Add lines, or take them out."""
         key = (experiment, kind)
         count, total = self._pending.get(key, (0, 0))
-        for line in lines:
-            count += sign
-            total += sign * digest(self._key, key, line)
-        self._pending[key] = (count, total)
+        found = [digest(self._key, key, line) for line in lines]
+        self._pending[key] = (count + sign * len(found), total + sign * sum(found))
 
     def mark(self) -> dict[Key, Sum]:
         """Return what to go back to, should what follows be undone."""
@@ -65,17 +67,16 @@ class Ledger:
 
     def flush(self, database: Database) -> None:
         """Write the sums; the last thing in a transaction, so that locks are short."""
-        rows = []
+        values: list[Any] = []
         for key, (count, total) in sorted(self._pending.items()):
             held = self._held.get(key) or self._loaded(database, key)
             found = self._next[key] = (held[0] + count, (held[1] + total) % MODULUS)
             self._count += 1
             nonce = self._start + self._count.to_bytes(8, "little")  # new, which is all it need be
             of = (*key, self._writer)
-            rows.append((*of, *blinded(self._key, of, found, nonce)))
-        if rows:
-            marks = ",".join(["(?,?,?,?,?,?)"] * len(rows))
-            database.rows(UPSERT.format(marks), [value for row in rows for value in row])
+            values += (*of, *blinded(self._key, of, found, nonce))
+        if values:
+            database.rows(_upsert(len(self._pending)), values)
         self._pending = {}
 
     def committed(self) -> None:
@@ -91,14 +92,14 @@ class Ledger:
 
 def digest(key: bytes, of: Key, line: Sequence[Any]) -> int:
     """Return the keyed digest of a line of a kind."""
-    found = _keyed(key).copy()  # quicker than to begin anew
+    found = _keyed(key, b"fairx line").copy()  # quicker than to begin anew
     found.update(ENCODER.encode((*of, *line)))  # each value says its type and length
     return int.from_bytes(found.digest(), "little")
 
 
 @functools.lru_cache(maxsize=4)
-def _keyed(key: bytes) -> Any:
-    return hashlib.blake2b(digest_size=32, key=key, person=b"fairx line")
+def _keyed(key: bytes, person: bytes) -> Any:
+    return hashlib.blake2b(digest_size=32, key=key, person=person)
 
 
 def blinded(
@@ -123,25 +124,36 @@ def sealed(
         database.ledger.add(kind, experiment, lines, sign)
 
 
-@contextmanager
-def entered(database: Database, inside: bool) -> Iterator[None]:
-    """Have the sums follow a transaction, or a part of one: written at its end, or forgotten.
+class Entered:
+    """A transaction, or a part of one, that the sums follow: written at its end, or forgotten.
 
     A ledger may be given to the database inside.
     """
-    mark = database.ledger.mark() if database.ledger is not None else {}
-    try:
-        yield
-        if not inside and database.ledger is not None:
-            database.ledger.flush(database)
-    except BaseException:
-        database.known_arms.clear()  # some were read inside, perhaps, and are not to be
-        if database.ledger is not None:
-            database.ledger.back(mark)
-        raise
+
+    def __init__(self, database: Database, inside: bool) -> None:
+        self._database, self._inside = database, inside
+
+    def __enter__(self) -> None:
+        ledger = self._database.ledger
+        self._mark = ledger.mark() if ledger is not None else {}
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._undo()
+        elif not self._inside and self._database.ledger is not None:
+            try:
+                self._database.ledger.flush(self._database)
+            except BaseException:
+                self._undo()
+                raise
+
+    def _undo(self) -> None:
+        self._database.known_arms.clear()  # some were read inside, perhaps, and are not to be
+        if self._database.ledger is not None:
+            self._database.ledger.back(self._mark)
 
 
 def _pad(key: bytes, of: tuple[int, str, str], lines: int, nonce: bytes) -> int:
-    text = ENCODER.encode((*of, lines, nonce))
-    found = hashlib.blake2b(text, digest_size=32, key=key, person=b"fairx pad").digest()
-    return int.from_bytes(found, "little")
+    found = _keyed(key, b"fairx pad").copy()
+    found.update(ENCODER.encode((*of, lines, nonce)))
+    return int.from_bytes(found.digest(), "little")

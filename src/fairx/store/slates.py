@@ -8,15 +8,13 @@ from typing import NamedTuple
 from fairx.policies.drawing import Drawn
 from fairx.types import Vector
 
-from .archives.record import archived_among, archived_key
+from .archives.record import archived_key
 from .compact import keep_pools, shortened
-from .database import Database, grouped
+from .database import Database
 from .deciding import Candidates
-from .decisions import COLUMNS, Decision, fetched, seal, take_out, wait
+from .decisions import Decision, fetched, have_wait, insert_decisions, insert_rows, seal
 from .errors import Conflict
 from .identity import place_id
-
-AT_ONCE = 1024  # rows that one statement has wait
 
 
 class AskedSlate(NamedTuple):
@@ -72,17 +70,15 @@ def write_slates(
 
     The row of the first place decides: other processes that ask for the same key wait for it.
     """
-    firsts = [(*shortened(slate.rows[0]), slate.due) for slate in asked]
-    new = database.insert_new("decisions", f"{COLUMNS}, due", firsts)
+    new, archived = insert_decisions(
+        database, [(shortened(slate.rows[0]), slate.due) for slate in asked]
+    )
     found: list[RecordedSlate | Exception] = []
     written: list[AskedSlate] = []
     for slate in asked:
         if slate.rows[0].id in new:
             new.discard(slate.rows[0].id)  # of two in one go, the second repeats the first
             written.append(slate)
-    archived = archived_among(database, [slate.rows[0].id for slate in written])
-    take_out(database, archived)
-    written = [slate for slate in written if slate.rows[0].id not in archived]
     _write_others(database, written)
     fresh = {id(slate) for slate in written}
     for slate in asked:
@@ -123,13 +119,8 @@ def _repeated(database: Database, slate: AskedSlate) -> RecordedSlate | Exceptio
 
 
 def _write_others(database: Database, slates: Sequence[AskedSlate]) -> None:
-    """Write the places after the first, and have all places wait."""
+    """Write the places after the first, and seal all."""
     keep_pools(database, (slate.rows[0] for slate in slates))
     short = [(shortened(row), slate.due) for slate in slates for row in slate.rows]
     seal(database, short)
-    rows = [(*row, due) for row, due in short if row.place != 1]
-    for marks, values in grouped(rows):
-        database.rows(f"INSERT INTO decisions ({COLUMNS}, due) VALUES {marks}", values)
-    ids = [row.id for slate in slates for row in slate.rows]
-    for start in range(0, len(ids), AT_ONCE):
-        wait(database, ids[start : start + AT_ONCE])
+    have_wait(database, insert_rows(database, [each for each in short if each[0].place != 1]))

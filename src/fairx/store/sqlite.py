@@ -12,8 +12,8 @@ from typing import IO, Any
 from fairx.errors import BrokenFile
 from fairx.files import hold
 
-from .database import Row, grouped, listed, write_nothing
-from .sealing import Ledger, entered
+from .database import Row, write_nothing
+from .sealing import Entered, Ledger
 from .tables import set_up, stand_in
 
 TYPES = {
@@ -76,19 +76,6 @@ class SQLite:
         """Run one statement and return what it yields."""
         return list(self.connection.execute(sql, values))
 
-    def insert_new(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> set[str]:
-        """Insert the rows whose first column, an id, is not there yet; return those ids."""
-        marks, ids = listed([row[0] for row in rows])
-        name = columns.partition(",")[0]
-        there = {
-            found
-            for (found,) in self.rows(f"SELECT {name} FROM {table} WHERE {name} IN ({marks})", ids)
-        }
-        new = {row[0]: row for row in reversed(rows) if row[0] not in there}  # the first of each
-        for marks, values in grouped(list(new.values())):
-            self.rows(f"INSERT INTO {table} ({columns}) VALUES {marks}", values)
-        return set(new)
-
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit what is done inside, synced to the disk, or nothing of it; a savepoint inside one."""
@@ -101,7 +88,7 @@ class SQLite:
         )
         self.connection.execute(begin)
         try:
-            with entered(self, inside):
+            with Entered(self, inside):
                 yield
             self.connection.execute(commit)
         except BaseException:

@@ -105,12 +105,9 @@ class Writer:
         while job is not None:
             if self._is_awaited(job.done):
                 jobs.append(job)
-            if len(jobs) == LARGEST_BATCH:
+            if len(jobs) == LARGEST_BATCH or self._queue.empty():  # nobody else takes from it
                 return jobs, True
-            try:
-                job = self._queue.get_nowait()
-            except queue.Empty:
-                return jobs, True
+            job = self._queue.get()
         return jobs, False
 
     def _written(self, jobs: list[Job]) -> list[Any]:
@@ -132,11 +129,11 @@ class Writer:
         crash_points.reach("before_write")
         try:
             with database.transaction():
-                for kind, together in TOGETHER.items():
+                kinds = {job.kind for job in jobs}
+                for kind in [each for each in TOGETHER if each in kinds]:
                     these = [i for i, job in enumerate(jobs) if job.kind == kind]
-                    if these:
-                        found = together(database, [jobs[i].asked for i in these])
-                        outcomes.update(zip(these, found, strict=True))
+                    found = TOGETHER[kind](database, [jobs[i].asked for i in these])
+                    outcomes.update(zip(these, found, strict=True))
                 crash_points.reach("before_commit")
         except Exception as error:
             self._lost(error)
