@@ -13,9 +13,6 @@ from typing import Any
 
 import numpy as np
 
-if not hasattr(np, "row_stack"):
-    np.vstack = np.vstack  # numba-cuda 0.30 asks for it
-
 import fairx
 from fairx import datasets, environments, policies, simulate
 from fairx.simulation import on_gpu
