@@ -17,7 +17,9 @@ INLINED = {"forceinline": True}
 @functools.cache
 def load_cuda() -> Any:
     """Import numba-cuda, teach it all of our code, and return it."""
-    vars(np).setdefault("row_stack", np.vstack)  # numba-cuda 0.30 asks for it, and NumPy 2.5 has none
+    vars(np).setdefault(
+        "row_stack", np.vstack
+    )  # numba-cuda 0.30 asks for it, and NumPy 2.5 has none
     try:
         importlib.import_module("numba_cuda")
         cuda = importlib.import_module("numba.cuda")
