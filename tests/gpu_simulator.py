@@ -14,6 +14,10 @@ from cases import CONVENTIONAL, ENVIRONMENTS, FAIR, MERITS, RIVALS, name
 
 from fairx import FairXTS, simulate
 from fairx.environments import Late, RandomWalk
+from fairx.experiments import read
+from fairx.experiments.gpu import gpu_player
+from fairx.experiments.problems import dataset
+from fairx.experiments.tasks import play, validation_tasks
 
 
 def compared(policy: Any, world: Any, judge: Any, **options: Any) -> dict[str, Any]:
@@ -42,7 +46,28 @@ def main() -> None:
         moving = RandomWalk([0.2, 0.5, 0.8], 0.05), Late(still, mean=5, kind="geometric", lost=0.2)
         rows += [compared(policy, world, MERITS[1]) for world in (ENVIRONMENTS[1], *moving)]
         rows.append(compared(policy, still, MERITS[0], runs=[7], measures={"first": first}))
+        rows += played_tasks()
     json.dump(rows, sys.stdout)
+
+
+def played_tasks() -> list[dict[str, Any]]:
+    """Return how far the rows of an experiment are from those of the processor."""
+    experiment = read("fig2", "smoke")[0]._replace(tuning_rounds=24, validation_runs=2)
+    checksum = dataset(experiment.problem).checksum
+    tasks = [
+        task
+        for entrant in experiment.policies
+        for point in list(entrant.points())[:2]
+        for task in validation_tasks(experiment, entrant, point, experiment.merits[0], checksum)
+    ]
+    told: list[int] = []
+    rows = dict(gpu_player()(tasks, told.append))
+    here = {task: play(task) for task in tasks}
+    same = all(
+        np.array_equal(rows[task][name], row[name]) for task, row in here.items() for name in row
+    )
+    right = set(rows) == set(tasks) and sum(told) == 24 * len(tasks)
+    return [{"name": "tasks", "pulls": right, "apart": 0.0, "curves": 0.0, "same": same}]
 
 
 def first(seen: Any) -> float:
