@@ -1,13 +1,13 @@
-"""Plays runs in the simulator of numba-cuda, beside the processor: a process of its own, which prints JSON."""
+"""Plays runs in the simulator of numba-cuda, beside the processor: a process of its own, which prints JSON.
+
+Its environment has `NUMBA_ENABLE_CUDASIM=1` and `NUMBA_DISABLE_JIT=1`.
+"""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import Any
-
-os.environ |= {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
 
 import numpy as np
 from cases import CONVENTIONAL, ENVIRONMENTS, FAIR, MERITS, RIVALS, name
