@@ -66,7 +66,7 @@ def test_every_merit_compiles_for_a_gpu(merit: Any) -> None:
 
 WORLDS = [
     *ENVIRONMENTS[1:3], Cycle(arms=3, period=100), RandomWalk([0.2, 0.5, 0.8], 0.05),
-    Switching([[0.2, 0.8], [0.8, 0.2]], every=10), Sleeping(STILL, pools=[[0, 1], [1, 2]], every=10),
+    Switching([[0.2, 0.8], [0.8, 0.2]], every=10),
     Late(STILL, mean=5, kind="geometric", lost=0.2), LogisticLinear(contexts(), np.full(5, 0.4)),
 ]  # fmt: skip
 
@@ -75,6 +75,12 @@ WORLDS = [
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: type(world).__name__)
 def test_every_world_compiles_for_a_gpu(world: Any) -> None:
     assert ".visible .entry" in assembled([Uniform(), Uniform()], world)
+
+
+def test_arms_that_sleep_are_refused_by_name() -> None:
+    asleep = Sleeping(STILL, pools=[[0, 1], [1, 2]], every=10)
+    with pytest.raises(ValueError, match="must have all arms on offer on a GPU, not Sleeping"):
+        fleet([TS, TS], asleep)
 
 
 @compiled_alone

@@ -24,6 +24,7 @@ from .tally import Tally
 SCRATCH = ("deployed", "fair", "means", "candidates", "seen", "work", "normals")
 FAR = ("curves", "exposures", "marks")
 RESULTS = ("exposure", "pulls", "curves", "exposures")
+REMEDY = "leave out device"
 MOST = 1 << 17  # runs at a time: more do not play faster
 
 
@@ -42,9 +43,8 @@ def play_on_gpu(runs: Sequence[OneRun], progress: Callable[[int], None] | None) 
 def check_device(run: OneRun) -> None:
     """Refuse what a GPU cannot play."""
     policy, environment, *_ = run.records
-    remedy = "leave out device"
     if run.places is not None:
-        raise InvalidValue("weights", f"be left out on a GPU, which plays one place: {remedy}")
+        raise InvalidValue("weights", f"be left out on a GPU, which plays one place: {REMEDY}")
     if hasattr(policy, "start_with"):
         theirs = f"have `propose` and `absorb` to be played on a GPU, not {short(policy.policy)}"
         raise InvalidValue(
@@ -82,7 +82,13 @@ def _play_alike(runs: Sequence[OneRun], watch: Watch) -> None:
 def fleet_of(runs: Sequence[OneRun]) -> Fleet:
     """Return the runs, ready to be sent: the first one twice, if there is no other."""
     begun = [run.begin() for run in (runs if len(runs) > 1 else [runs[0], runs[0]])]
-    warps = begun[0][0][2].features.shape[2] > 0
+    world = begun[0][0][2]
+    if getattr(
+        world, "lends_arrays", False
+    ):  # numba-cuda lets no function return a part of a field
+        name = short(runs[0].records[1])
+        raise InvalidValue("environment", f"have all arms on offer on a GPU, not {name}: {REMEDY}")
+    warps = world.features.shape[2] > 0
     keys = WarpStreams if warps else ThreadStreams
     records = [(*alone, keys._make(rest[0])) for alone, rest in begun]
     return Fleet(
