@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import entry, kernel
+from fairx.compiled import entry, kernel, meet, turns
 from fairx.merit import Merit
 from fairx.numerics.elementary import exp
 from fairx.types import Matrix, Vector
@@ -55,16 +55,20 @@ def share_rows(merit, means, out):  # type: ignore[no-untyped-def]
 @kernel
 def weigh(merit: Merit, means: Vector, out: Vector) -> float:
     """Write the merits of `means`, the largest of them as 1; return their sum."""
+    for position in turns(len(out)):
+        out[position] = merit.log(means[position])
+    meet()
     top = -math.inf
     for position in range(len(out)):
-        out[position] = merit.log(means[position])
         top = max(top, out[position])
+    meet()
     if top == -math.inf:  # no arm has merit: none is to be preferred
         top = 0.0
-        for position in range(len(out)):
+        for position in turns(len(out)):
             out[position] = 0.0
-    for position in range(len(out)):
+    for position in turns(len(out)):
         out[position] = exp(out[position] - top)
+    meet()
     total = 0.0
     for position in range(len(out)):
         total += out[position]
@@ -75,15 +79,18 @@ def weigh(merit: Merit, means: Vector, out: Vector) -> float:
 def share(merit: Merit, means: Vector, out: Vector) -> None:
     """Write the fair probabilities of `means` to `out`, which may be the same array."""
     each = 1.0 / weigh(merit, means, out)
-    for position in range(len(out)):
+    meet()
+    for position in turns(len(out)):
         out[position] *= each
+    meet()
 
 
 @kernel
 def mix(out: Vector, scale: float, rest: float) -> None:
     """Scale `out` and share out `rest` equally: exploration at random, or a floor for each."""
-    for position in range(len(out)):
+    for position in turns(len(out)):
         out[position] = scale * out[position] + rest / len(out)
+    meet()
 
 
 @kernel
@@ -102,9 +109,11 @@ def uphill(merit: Merit, means: Vector, out: Vector) -> float:
     for position in range(len(out)):
         weighted += out[position] * means[position]
     each, expected = 1.0 / total, weighted / total
-    for position in range(len(out)):
+    meet()
+    for position in turns(len(out)):
         slope = merit.log_slope(means[position])
         out[position] *= each * (1.0 + slope * (means[position] - expected))
+    meet()
     return expected
 
 
@@ -149,9 +158,10 @@ def last_with_a_chance(probabilities: Vector, position: int) -> int:
 @kernel
 def put_all_on(chosen: int, out: Vector) -> None:
     """Give one position all the exposure."""
-    for position in range(len(out)):
-        out[position] = 0.0
-    out[chosen] = 1.0
+    meet()
+    for position in turns(len(out)):
+        out[position] = 1.0 if position == chosen else 0.0
+    meet()
 
 
 @kernel

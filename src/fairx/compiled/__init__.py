@@ -11,12 +11,13 @@ from .keys import Key
 from .lowering import code_of, is_our_class, is_overridden, lowered
 from .origins import is_our_code
 from .records import changed, record
-from .sharing import meet, turns
+from .sharing import brought, meet, turns
 from .teaching import compilable, fetching, kernel, kernel_with, load, outlined, vector_kernel
 
 __all__ = [
     "Entry",
     "Key",
+    "brought",
     "cache_directory",
     "changed",
     "code_of",

@@ -1,6 +1,7 @@
 """The same random numbers as a GPU likes to make them: when they are needed, with little memory.
 
-Normal numbers come in pairs, for rounds half a block apart: the second of each waits in memory.
+Normal numbers come in pairs, for rounds half a block apart: the second of each waits in memory, or is made
+again.
 """
 
 from __future__ import annotations
@@ -44,15 +45,14 @@ class WarpStreams(NamedTuple):
     policy: Keys
 
     def draw_round(self, t: int, uniforms: Matrix, noise: Vector, normals: Vector) -> Numbers:
-        """Do as one thread does, each lane with some of the normal numbers."""
-        row, each = t % BLOCK, normals.size // BUFFERED
-        now, later = rows_of(normals, row, each)
-        if row < HALF:
-            meet()
-            for i in turns(each):
-                now[i], later[i] = normal_pair(self.policy, (t // BLOCK * HALF + row) * each + i)
-            meet()
-        return numbers_with(self, t, now if row < HALF else later)
+        """Make each pair twice: memory is dearer here, and lanes are many."""
+        row, each = t % BLOCK, normals.size
+        meet()
+        for i in turns(each):
+            pair = normal_pair(self.policy, (t // BLOCK * HALF + row % HALF) * each + i)
+            normals[i] = pair[0] if row < HALF else pair[1]
+        meet()
+        return numbers_with(self, t, normals)
 
 
 @kernel

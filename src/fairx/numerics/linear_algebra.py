@@ -87,13 +87,16 @@ def times(matrix: Matrix, x: Vector, out: Vector) -> None:
 
 def triangle_rows_times(matrix: Matrix, x: Vector, out: Vector) -> None:
     """Write matrix . x for a lower triangular matrix, each lane some of its rows."""
-    n = len(x)
     meet()
-    for i in turns(n):
-        # As many as below: the zeros beyond the diagonal have their part in the order of the sums.
-        length = min(n, (i // 4 * 4 // LANES + 1) * LANES) if i < n // 4 * 4 else n
-        out[i] = lane_product(matrix[i], x, length)
+    for i in turns(len(x)):
+        out[i] = lane_product(matrix[i], x, triangle_length(i, len(x)))
     meet()
+
+
+@kernel
+def triangle_length(row: int, n: int) -> int:
+    """Return how much of a row is read: the zeros beyond the diagonal have their part in the order of the sums."""
+    return min(n, (row // 4 * 4 // LANES + 1) * LANES) if row < n // 4 * 4 else n
 
 
 @kernel_with(triangle_rows_times)
@@ -108,29 +111,42 @@ def triangle_times(matrix: Matrix, x: Vector, out: Vector) -> None:
         out[i] = one_product(matrix, i, x, n)[0]
 
 
-@kernel
-def transpose_times(matrix: Matrix, x: Vector, out: Vector) -> None:
-    """Write matrix' . x, row by row."""
+def columns_times(matrix: Matrix, x: Vector, out: Vector) -> None:
+    """Write matrix' . x, each lane some of its columns."""
     whole = len(x) // 4 * 4
     meet()
     for j in turns(len(out)):
+        total = 0.0
+        for i in range(0, whole, 4):
+            left = x[i] * matrix[i, j] + x[i + 1] * matrix[i + 1, j]
+            total += left + (x[i + 2] * matrix[i + 2, j] + x[i + 3] * matrix[i + 3, j])
+        for i in range(whole, len(x)):
+            total += x[i] * matrix[i, j]
+        out[j] = total
+    meet()
+
+
+@kernel_with(columns_times)
+def transpose_times(matrix: Matrix, x: Vector, out: Vector) -> None:
+    """Write matrix' . x, row by row."""
+    whole = len(x) // 4 * 4
+    for j in range(len(out)):
         out[j] = 0.0
     for i in range(0, whole, 4):
         a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]
-        for j in turns(len(out)):
+        for j in range(len(out)):
             left = a * matrix[i, j] + b * matrix[i + 1, j]
             out[j] += left + (c * matrix[i + 2, j] + d * matrix[i + 3, j])
     for i in range(whole, len(x)):
-        for j in turns(len(out)):
+        for j in range(len(out)):
             out[j] += x[i] * matrix[i, j]
-    meet()
 
 
 @kernel
 def add_outer(matrix: Matrix, scale: float, x: Vector, y: Vector) -> None:
-    """Add scale * x y' to `matrix`."""
+    """Add scale * x y' to `matrix`, or to its first rows, if it has no more."""
     meet()
-    for i in range(len(x)):
+    for i in range(len(matrix)):
         weight = scale * x[i]
         for j in turns(len(y)):
             matrix[i, j] += weight * y[j]

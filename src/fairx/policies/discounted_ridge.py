@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import kernel, record
+from fairx.compiled import kernel, meet, record, turns
 from fairx.texts import short
 from fairx.types import Indices, Matrix, Vector
 
@@ -127,11 +127,13 @@ class DiscountedRidge(NamedTuple):
 @kernel
 def fade(state: Ridge, discount: float) -> None:
     """Multiply the precision and the target; the estimate stays."""
-    for i in range(len(state.scales)):
+    meet()
+    for i in turns(len(state.scales)):
         state.scales[i] /= discount
         state.target[i] *= discount
         for j in range(len(state.scales)):
             state.precision[i, j] *= discount
+    meet()
 
 
 @kernel
@@ -143,6 +145,8 @@ def put_back(state: Ridge, coordinate: int, weight: float, work: Vector) -> None
         turned[i] = root * state.factor[i, coordinate]
     spread = refactor(state, turned, gain)
     surprise = -root * state.estimate[coordinate] / spread
-    for i in range(d):
+    meet()
+    for i in turns(d):
         state.estimate[i] += surprise * gain[i]
+    meet()
     state.precision[coordinate, coordinate] += weight

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple, Protocol
 
 from fairx import rules
-from fairx.compiled import compilable, kernel, outlined, record
+from fairx.compiled import compilable, kernel, meet, outlined, record, turns
 from fairx.exposure import highest
 from fairx.numerics.linear_algebra import LANES, dot, times, transpose_times
 from fairx.types import Matrix, Vector
@@ -20,6 +20,10 @@ HALVINGS = 8
 @compilable
 class EllipsoidSolver(Protocol):
     """A way to find the optimistic parameter."""
+
+    def room_within(self, arms: int, dimension: int) -> int:
+        """Return how much working memory it takes."""
+        ...
 
     def deploy_within(
         self, objective: Objective, state: Ridge, radius: float, contexts: Matrix, work: Vector,
@@ -51,6 +55,10 @@ class Ascent(NamedTuple):
         rules.number("tolerance", self.tolerance, low=0, high=1)
         return self
 
+    def room_within(self, arms: int, dimension: int) -> int:
+        """Ask for room for whitened contexts, and some vectors."""
+        return (arms + 1) * (dimension + LANES) + 7 * arms + 2 * dimension
+
     def deploy_within(
         self, objective: Objective, state: Ridge, radius: float, contexts: Matrix, work: Vector,
         out: Vector,
@@ -64,12 +72,13 @@ class Ascent(NamedTuple):
         climber = Climber(centre, white, radius, self.steps, self.tolerance)
         roots_of_scales(state, gradient[:d])
         times(contexts, state.estimate, centre)
-        for arm in range(k):
-            size = whiten(state, gradient[:d], contexts[arm], white[arm, :d])
+        whiten(state, gradient[:d], contexts, white, upper)
+        for arm in turns(k):
             for i in range(d, wide):
                 white[arm, i] = 0.0
-            upper[arm] = centre[arm] + radius * size
+            upper[arm] = centre[arm] + radius * upper[arm]
             best[arm] = centre[arm]
+        meet()
         reached = climb(climber, objective, best, gradient, buffers)
         for _ in range(1, min(self.starts, k + 1)):
             arm = highest(upper)
@@ -100,8 +109,9 @@ def reach(climber: Climber, gradient: Vector, means: Vector) -> None:
     size = math.sqrt(dot(gradient, gradient))
     scale = climber.radius / size if size > 0.0 else 0.0
     times(climber.white, gradient, means)
-    for arm in range(len(means)):
+    for arm in turns(len(means)):
         means[arm] = climber.centre[arm] + scale * means[arm]
+    meet()
 
 
 @outlined
@@ -126,8 +136,9 @@ def climb(
             reach(climber, gradient, tried)
         elif halved < HALVINGS:
             halved += 1
-            for arm in range(k):  # the point half way is in the ball, and so are its means
+            for arm in turns(k):  # the point half way is in the ball, and so are its means
                 tried[arm] = 0.5 * (tried[arm] + means[arm])
+            meet()
         else:
             break
     return reached

@@ -10,7 +10,6 @@ import numpy as np
 from fairx import rules
 from fairx.compiled import changed, record
 from fairx.merit import Merit, merit_given
-from fairx.numerics.linear_algebra import LANES
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, named, observe
@@ -81,8 +80,8 @@ class FairXLogisticUCB(NamedTuple):
         check_looks(least)
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
-        """Ask for room for whitened contexts, and some vectors."""
-        return 0, (arms + 1) * (dimension + LANES) + 7 * arms + 2 * dimension
+        """Ask for what the solver needs."""
+        return 0, self.solver.room_within(arms, dimension)
 
     def start(self, arms: int, dimension: int) -> Ridge:
         """Return the prior (line 2)."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import record, turns
 from fairx.exposure import share, uphill
 from fairx.merit import Merit
 from fairx.numerics.linear_algebra import dot, times, transpose_times
@@ -62,6 +62,10 @@ class Gradient(NamedTuple):
         self.deploy_optimum(merit, state, arms, work, out)
         spread(out, page, out)
 
+    def room_within(self, arms: int, dimension: int) -> int:
+        """Ask for room for three numbers an arm, and three vectors."""
+        return 3 * arms + 3 * dimension
+
     def deploy_within(
         self, objective: Objective, state: Ridge, radius: float, contexts: Matrix, work: Vector,
         out: Vector,
@@ -70,18 +74,33 @@ class Gradient(NamedTuple):
         k, d = contexts.shape
         means, slopes, inside, rest = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
         parameter, away, stretched = rest[:d], rest[d : 2 * d], rest[2 * d :]
-        for i in range(d):
+        for i in turns(d):
             parameter[i] = state.estimate[i]
         for _ in range(self.steps):
             times(contexts, parameter, means)
             objective.fill_slopes(means, inside, slopes)
             transpose_times(contexts, slopes, away)
-            for i in range(d):
+            for i in turns(d):
                 away[i] = parameter[i] + self.rate * away[i] - state.estimate[i]
             times(state.precision, away, stretched[:d])
             size = math.sqrt(dot(away, stretched[:d]))
             scale = radius / size if size > radius else 1.0
-            for i in range(d):
+            for i in turns(d):
                 parameter[i] = state.estimate[i] + scale * away[i]
         times(contexts, parameter, means)
         objective.deploy_at(means, out)
+
+
+def reads_precision(policy: Any) -> bool:
+    """Tell whether rounds of a policy with contexts read the precision, or only add to it.
+
+    Examples
+    --------
+    >>> from fairx import Exponential, FairXLinUCB
+    >>> [
+    ...     reads_precision(FairXLinUCB(Exponential(3), 0.1, 1, solver=solver))
+    ...     for solver in ("gradient", "ascent")
+    ... ]
+    [True, False]
+    """
+    return isinstance(getattr(policy, "solver", None), Gradient)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import changed, record
+from fairx.compiled import changed, meet, record, turns
 from fairx.exposure import highest, put_all_on
 from fairx.types import Indices, Matrix, Vector
 
@@ -48,8 +48,8 @@ class LinUCB(NamedTuple):
         return changed(self, beta=radius(self.beta))
 
     def needs(self, arms: int, dimension: int) -> tuple[int, int]:
-        """Ask for room for two vectors."""
-        return 0, 2 * dimension
+        """Ask for room for whitened contexts, their lengths and a vector."""
+        return 0, arms * (dimension + 1) + dimension
 
     def start(self, arms: int, dimension: int) -> Ridge:
         """Return an empty regression."""
@@ -62,11 +62,14 @@ class LinUCB(NamedTuple):
         """Write the upper bounds."""
         t = state.observations[0] + 1.0
         size = math.sqrt(self.beta.squared_radius(t, contexts.shape[1]))
-        roots, white = work[: contexts.shape[1]], work[contexts.shape[1] :]
+        k, d = contexts.shape
+        roots, sizes, rest = work[:d], work[d : d + k], work[d + k :]
         roots_of_scales(state, roots)
         predict(state, contexts, out)
-        for position in range(len(arms)):
-            out[position] += size * whiten(state, roots, contexts[position], white)
+        whiten(state, roots, contexts, rest[: k * d].reshape((k, d)), sizes)
+        for position in turns(k):
+            out[position] += size * sizes[position]
+        meet()
 
     def propose(
         self,

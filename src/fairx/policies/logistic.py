@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from fairx import rules
-from fairx.compiled import kernel, outlined
+from fairx.compiled import kernel, meet, outlined, turns
 from fairx.numerics.elementary import chance, exp
 from fairx.numerics.linear_algebra import add_outer, dot, triangle_times
 from fairx.types import Vector
@@ -39,12 +39,14 @@ def update_posterior(state: Ridge, context: Vector, reward: float, work: Vector)
         centre = dot(context, state.estimate)
         surprise, weight = tilted(centre, variance, min(max(reward, 0.0), 1.0))
         root = math.sqrt(weight)
-        for j in range(d):
+        meet()
+        for j in turns(d):
             turned[j] *= root
         refactor(state, turned, gain)  # gain is now V^-1 x root, of the V of before
         pull = centre * weight + surprise * (1.0 + variance * weight)
-        for i in range(d):
+        for i in turns(d):
             state.estimate[i] += surprise / root * gain[i]
+        for i in turns(len(state.target)):
             state.target[i] += pull * context[i]
         add_outer(state.precision, weight, context, context)
 

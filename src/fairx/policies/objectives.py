@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-from fairx.compiled import compilable, kernel
+from fairx.compiled import compilable, kernel, meet, turns
 from fairx.exposure import share, uphill
 from fairx.merit import Merit
 from fairx.numerics.elementary import chance
@@ -56,8 +56,9 @@ class Chances(NamedTuple):
         copy(predicted, means)
         to_chances(means)
         found = uphill(self.merit, means, out)
-        for i in range(len(means)):
+        for i in turns(len(means)):
             out[i] *= means[i] * (1.0 - means[i])
+        meet()
         return found
 
     def deploy_at(self, predicted: Vector, out: Vector) -> None:
@@ -75,21 +76,25 @@ def uphill_within(bounds: Any, merit: Merit, means: Vector, work: Vector, out: V
     copy(means, inside)
     clip_means(bounds, inside)
     found = uphill(merit, inside, out)
-    for i in range(len(means)):
+    for i in turns(len(means)):
         if inside[i] != means[i]:
             out[i] = 0.0
+    meet()
     return found
 
 
 @kernel
 def to_chances(values: Vector) -> None:
     """Make chances of log-odds."""
-    for i in range(len(values)):
+    for i in turns(len(values)):
         values[i] = chance(values[i])
+    meet()
 
 
 @kernel
 def copy(values: Vector, out: Vector) -> None:
     """Write `values` to `out`."""
-    for i in range(len(values)):
+    meet()
+    for i in turns(len(values)):
         out[i] = values[i]
+    meet()

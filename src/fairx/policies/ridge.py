@@ -15,8 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import kernel, meet, turns
-from fairx.numerics.linear_algebra import add_outer, dot, times, triangle_times
+from fairx.compiled import kernel, kernel_with, meet, turns
+from fairx.numerics.linear_algebra import (
+    add_outer,
+    dot,
+    lane_product,
+    times,
+    triangle_length,
+    triangle_times,
+)
 from fairx.types import Matrix, Vector
 
 
@@ -47,16 +54,47 @@ def regress(state: Ridge, context: Vector, reward: float, work: Vector) -> None:
     triangle_times(state.factor, context, turned)
     spread = refactor(state, turned, gain)  # gain is now V^-1 x
     surprise = (reward - dot(context, state.estimate)) / spread
+    meet()
     for i in turns(d):
         state.estimate[i] += surprise * gain[i]
+    for i in turns(len(state.target)):
         state.target[i] += reward * context[i]
     add_outer(state.precision, 1.0, context, context)
     state.observations[0] += 1.0
 
 
-@kernel
+def refactor_columns(state: Ridge, turned: Vector, gain: Vector) -> float:
+    """Do as `refactor`, each lane with columns of its own."""
+    d, spread = len(turned), 1.0
+    meet()
+    for j in turns(d):
+        gain[j] = turned[j] * (state.scales[j] * turned[j])
+    meet()
+    for j in range(d):
+        gain[j], spread = spread, spread + gain[j]
+    meet()
+    for j in turns(d):
+        before, scaled = gain[j], state.scales[j] * turned[j]
+        state.scales[j] *= before / (before + turned[j] * scaled)
+        gain[j], turned[j] = scaled, -turned[j] / before
+    meet()
+    for i in turns(d):
+        total = gain[i]
+        for j in range(i + 1, d):
+            old = state.factor[j, i]
+            state.factor[j, i] = old + turned[j] * total
+            total += old * gain[j]
+        state.factor[i, i] = total  # other lanes still read `gain`
+    meet()
+    for i in turns(d):
+        gain[i], state.factor[i, i] = state.factor[i, i], 1.0
+    meet()
+    return spread
+
+
+@kernel_with(refactor_columns)
 def refactor(state: Ridge, turned: Vector, gain: Vector) -> float:
-    """Change W and D for a new context x, given W x; write V^-1 x and return 1 + x' V^-1 x."""
+    """Change W and D for a new context x, given W x, which is lost; write V^-1 x and return 1 + x' V^-1 x."""
     spread = 1.0
     for j in range(len(turned)):
         scaled = state.scales[j] * turned[j]
@@ -65,12 +103,11 @@ def refactor(state: Ridge, turned: Vector, gain: Vector) -> float:
         step = -turned[j] / before
         state.scales[j] *= before / spread
         row = state.factor[j]
-        for i in turns(j):  # a lane has columns of its own
+        for i in range(j):
             old = row[i]
             row[i] = old + step * gain[i]
             gain[i] += old * scaled
         gain[j] = scaled
-        meet()
     return spread
 
 
@@ -82,14 +119,32 @@ def roots_of_scales(state: Ridge, out: Vector) -> None:
     meet()
 
 
-@kernel
-def whiten(state: Ridge, roots: Vector, context: Vector, out: Vector) -> float:
-    """Write D^(1/2) W x and return its length, sqrt(x' V^-1 x)."""
-    triangle_times(state.factor, context, out)
-    for i in turns(len(out)):
-        out[i] *= roots[i]
+def whiten_together(
+    state: Ridge, roots: Vector, contexts: Matrix, white: Matrix, sizes: Vector
+) -> None:
+    """Do as `whiten`, each lane with some numbers of all contexts."""
+    d = len(roots)
     meet()
-    return math.sqrt(dot(out, out))
+    for place in turns(len(sizes) * d):
+        arm, i = place // d, place % d
+        product = lane_product(state.factor[i], contexts[arm], triangle_length(i, d))
+        white[arm, i] = product * roots[i]
+    meet()
+    for arm in turns(len(sizes)):
+        sizes[arm] = math.sqrt(lane_product(white[arm], white[arm], d))
+    meet()
+
+
+@kernel_with(whiten_together)
+def whiten(state: Ridge, roots: Vector, contexts: Matrix, white: Matrix, sizes: Vector) -> None:
+    """Write D^(1/2) W x of each context to the first columns of `white`, and its length, sqrt(x' V^-1 x)."""
+    d = len(roots)
+    for arm in range(len(sizes)):
+        row = white[arm, :d]
+        triangle_times(state.factor, contexts[arm], row)
+        for i in range(d):
+            row[i] *= roots[i]
+        sizes[arm] = math.sqrt(dot(row, row))
 
 
 @kernel

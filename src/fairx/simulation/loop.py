@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairx.compiled import entry
+from fairx.compiled import brought, entry
 from fairx.exposure import choose, share
 from fairx.numerics.streams import Streams
 
@@ -21,7 +21,7 @@ def play_rounds(  # type: ignore[no-untyped-def]
         example = world.pick(numbers.example, t)
         arms = world.candidates(example)
         n = len(arms)
-        contexts = world.features[world.row(example)][:n]
+        contexts = brought(world.features[world.row(example)][:n], tally.contexts)
         deployed = tally.deployed[:n]
         policy.propose(state, arms, contexts, numbers.normals, tally.work, deployed)
         position = choose(deployed, numbers.choice)

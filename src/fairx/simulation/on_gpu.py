@@ -11,8 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from fairx.compiled import is_our_class
 from fairx.compiled.gpu import Fleet, alike, complaint_of, free_memory, is_out_of_memory, kind_of
 from fairx.numerics.gpu_streams import BUFFERED, ThreadStreams, WarpStreams
+from fairx.policies.gradient import reads_precision
+from fairx.policies.ridge import Ridge
 from fairx.rules import InvalidValue
 from fairx.texts import short
 
@@ -21,11 +24,13 @@ from .one_run import OneRun
 from .runs import Watch
 from .tally import Tally
 
-SCRATCH = ("deployed", "fair", "means", "candidates", "seen", "work", "normals")
+SCRATCH = ("deployed", "fair", "means", "candidates", "seen", "contexts", "work", "normals")
 FAR = ("curves", "exposures", "marks")
+SUMS = ("fairness", "reward", "exposure", "pulls")  # where shared memory is scarce
 RESULTS = ("exposure", "pulls", "curves", "exposures")
 REMEDY = "leave out device"
 MOST = 1 << 17  # runs at a time: more do not play faster
+NEAR = 8192  # bytes of contexts that are brought near the lanes, at most
 
 
 def play_on_gpu(runs: Sequence[OneRun], progress: Callable[[int], None] | None) -> None:
@@ -90,18 +95,31 @@ def fleet_of(runs: Sequence[OneRun]) -> Fleet:
         raise InvalidValue("environment", f"have all arms on offer on a GPU, not {name}: {REMEDY}")
     warps = world.features.shape[2] > 0
     keys = WarpStreams if warps else ThreadStreams
-    records = [(*alone, keys._make(rest[0])) for alone, rest in begun]
-    return Fleet(
-        play_rounds, records, _slim(begun[0][1][1]), SCRATCH, FAR, warps=warps, runs=len(runs)
-    )
+    records = [(*_slim(alone), keys._make(rest[0])) for alone, rest in begun]
+    tally = _with_room(begun[0][1][1], *world.features.shape[1:])
+    far = FAR + SUMS if warps else FAR
+    return Fleet(play_rounds, records, tally, SCRATCH, far, warps=warps, runs=len(runs))
 
 
-def _slim(tally: Tally) -> Tally:
-    """Return a tally without the room for numbers that a GPU makes when they are needed."""
-    each = tally.normals.size // tally.noise.size
+def _slim(records: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the records of a run, without the sums of a regression that are only added to."""
+    policy, state, *rest = records
+    if isinstance(state, Ridge) and is_our_class(type(policy)):
+        rows = None if reads_precision(policy) else 0
+        state = state._replace(precision=state.precision[:rows], target=state.target[:0])
+    return policy, state, *rest
+
+
+def _with_room(tally: Tally, arms: int, dimension: int) -> Tally:
+    """Return a tally with room for contexts, and without that for numbers that a GPU makes when they are needed."""
+    each = tally.normals.size // tally.noise.size * (1 if dimension else BUFFERED)
+    rows = arms if arms * dimension * tally.work.itemsize <= NEAR else 0
+    seen = arms if tally.measured.size else 0
     return tally._replace(
-        normals=np.empty(each * BUFFERED), uniforms=np.empty((3, 0)), noise=np.empty(0)
-    )
+        contexts=np.empty((rows, dimension)), normals=np.empty(each),
+        candidates=tally.candidates[:seen], seen=tally.seen[:, :seen],
+        uniforms=np.empty((3, 0)), noise=np.empty(0),
+    )  # fmt: skip
 
 
 def _play(fleet: Fleet, runs: Sequence[OneRun], watch: Watch) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairx.compiled import kernel
+from fairx.compiled import kernel, meet, turns
 from fairx.numerics.streams import BLOCK
 from fairx.types import Indices, Matrix, Vector
 
@@ -31,6 +31,7 @@ class Tally(NamedTuple):
     means: Vector
     candidates: Indices  # copies, with rows of `seen`, for measures
     seen: Matrix
+    contexts: Matrix  # room for those of a round, on a GPU
     work: Vector
     normals: Vector
     uniforms: Matrix
@@ -55,6 +56,7 @@ def new_tally(marks: Indices, arms: int, normals: int, work: int, measures: int 
         means=np.empty(arms),
         candidates=np.empty(arms, np.int64),
         seen=np.full((5, arms), np.nan),
+        contexts=np.empty((0, 0)),
         work=np.empty(work),
         normals=np.empty(BLOCK * normals),
         uniforms=np.empty((3, BLOCK)),
@@ -78,24 +80,29 @@ def add_round(
     ahead: float, reward: float, rounds: int,
 ) -> None:  # fmt: skip
     """Add the regret and exposure of one round, in which `played` was; `rounds` include it."""
-    for i in range(n):
+    for i in turns(n):
         gap = fair[i] - deployed[i]
         tally.fairness[i] += abs(gap)
         tally.reward[i] += gap * means[i]
-    for i in range(n):
+    for i in turns(n):
         tally.exposure[arms[i]] += deployed[i]
-    tally.pulls[played] += 1
-    tally.sums[0] += ahead
-    tally.sums[1] += reward
+    for _ in turns(1):
+        tally.pulls[played] += 1
+        tally.sums[0] += ahead
+        tally.sums[1] += reward
     pass_mark(tally, rounds)
 
 
 @kernel
 def pass_mark(tally: Tally, rounds: int) -> None:
     """Record what was added up, where these rounds are a checkpoint."""
-    if rounds == tally.marks[tally.next_mark[0]]:
-        add_mark(tally, tally.next_mark[0], rounds)
-        tally.next_mark[0] += 1
+    mark = tally.next_mark[0]
+    if rounds == tally.marks[mark]:
+        meet()
+        for _ in turns(1):
+            add_mark(tally, mark, rounds)
+            tally.next_mark[0] = mark + 1
+        meet()
 
 
 @kernel

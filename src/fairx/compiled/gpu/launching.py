@@ -12,11 +12,11 @@ from ..entries import Entry
 from ..lowering import lowered
 from ..sharing import meet, turns
 from .leaves import Leaf, leaves, repeated
+from .shapes import shaping
 from .teaching import is_simulated, load_cuda
 from .trouble import check_gpu
-from .writing import write
+from .writing import LANES, write
 
-LANES = 32  # of a warp
 THREADS = 64  # of a block, where each plays a run
 MOST = 1 << 50  # bytes: the simulator has no end of them
 
@@ -96,10 +96,15 @@ def _jitted(entry: Entry, source: str, names: tuple[tuple[str, Any], ...]) -> An
 
 def kernel_of(cuda: Any, entry: Entry, source: str, names: dict[str, Any]) -> Any:
     """Return the kernel as a Python function."""
-    loop = entry.function  # as it is in the simulator
+    loop, shaped = entry.function, _as_it_is  # in the simulator
     if not is_simulated():
-        loop = cuda.jit(device=True, forceinline=True)(loop)
+        loop, shaped = cuda.jit(device=True, forceinline=True)(loop), shaping()
     scope: dict[str, Any] = {"cuda": cuda, "loop": loop, "meet": meet, "turns": turns}
+    scope["shaped"] = shaped
     scope |= names
     exec(compile(source, f"<kernel of {entry.function.__name__}>", "exec"), scope)  # noqa: S102
-    return scope["kernel"]
+    return scope[source[len("def ") : source.index("(")]]
+
+
+def _as_it_is(array: Any, shape: tuple[int, ...]) -> Any:
+    return array

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..sharing import meet, turns
 from ..teaching import method_template, teach, teach_ranges
+from . import indices, lanes, shapes
 
 INLINED = {"forceinline": True}
 
@@ -30,6 +31,10 @@ def load_cuda() -> Any:
         raise ImportError("a GPU needs numba-cuda: pip install 'fairx[cuda]'") from error
     # A handful of runs leaves most of a GPU idle: whoever plays so few knows.
     importlib.import_module("numba").config.CUDA_LOW_OCCUPANCY_WARNINGS = False
+    if not is_simulated():
+        lanes.install(importlib.import_module("numba.cuda.cudadrv.nvvm"))
+        indices.install()
+        shapes.install()
     teach(OfGPUs(extending, templates, kinds, _sharing(cuda)))
     return cuda
 
@@ -75,8 +80,12 @@ class OfGPUs:
 
 
 def _sharing(cuda: Any) -> dict[Any, Any]:
-    """Return how loops are shared by the threads that lie side by side: one warp, or less."""
-    return {
-        turns: lambda count: range(cuda.threadIdx.x, count, cuda.blockDim.x),
-        meet: lambda: cuda.syncwarp(),
-    }
+    """Return how loops are shared by lanes."""
+
+    def own_turns(count):  # type: ignore[no-untyped-def]
+        lane, lanes = cuda.threadIdx.x & 31, cuda.blockDim.x
+        # So written that the compiler sees how many there can be.
+        own = count // lanes + (1 if lane < count % lanes else 0)
+        return range(lane, lane + own * lanes, lanes)
+
+    return {turns: own_turns, meet: lambda: cuda.syncwarp()}

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .lanes import name_of
 from .leaves import Leaf
 
+LANES = 32  # of a warp
 NEAR = 2048  # numbers that an array in the local memory of a thread has at most
-SHARED = 28_000  # bytes of shared memory of a warp: eight of them share what there is
+SHARED = 49_152  # bytes of shared memory of a warp, at most
 FEW = 256  # numbers of an array that all runs share, to have copies in fast memory
 THREAD = """\
     run = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
@@ -55,7 +57,7 @@ class Kernel:
         parts = [self.value(part, (str(i),), by_path) for i, part in enumerate(records)]
         arguments = "".join(f", leaf{i}" for i in range(len(self.sent)))
         lines = [
-            f"def kernel(runs, start, stop{arguments}):",
+            f"def {name_of(LANES if self.warps else 1)}(runs, start, stop{arguments}):",
             (WARP if self.warps else THREAD).rstrip(),
             *(f"    {line}" for line in self.before),
             "    meet()" if self.warps else "",
@@ -113,7 +115,12 @@ class Kernel:
             return self.assigned(f"{room}[{', '.join(f':{size}' for size in shape)}]")
         if leaf.path not in self.near:
             name = self.argument(leaf)
-            return self.assigned(f"{name}[{self.place(len(shape), ':')}]") if leaf.is_own else name
+            if leaf.is_own:
+                return self.assigned(f"{name}[{self.place(len(shape), ':')}]")
+            # Examples, along the first axis of several, are more in other parts of the data.
+            first = f"len({name})" if len(shape) > 1 else str(shape[0])
+            sizes = "".join(f"{size}, " for size in (first, *shape[1:]))
+            return self.assigned(f"shaped({name}, ({sizes}))")
         array = self.assigned(self.room_for(shape, kind))
         if leaf.path not in self.scratch:
             self.copied(leaf, array)
@@ -155,9 +162,10 @@ class Kernel:
     def _placed(self, found: Sequence[Leaf]) -> set[tuple[str, ...]]:
         """Return the arrays that lie in fast memory: for warps, the smallest ones that fit together."""
         arrays = [leaf for leaf in found if leaf.is_array and leaf.path not in self.far]
-        arrays = [leaf for leaf in arrays if leaf.is_own or leaf.first.size <= FEW]
         if not self.warps:
+            arrays = [leaf for leaf in arrays if leaf.is_own or leaf.first.size <= FEW]
             return {leaf.path for leaf in arrays if leaf.first.size <= NEAR}
+        arrays = [leaf for leaf in arrays if leaf.is_own]
         near = set()
         arrays.reverse()  # of one size, the later ones first: a regression reads its factor most
         for leaf in sorted(arrays, key=lambda leaf: int(leaf.first.nbytes)):
