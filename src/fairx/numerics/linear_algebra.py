@@ -142,12 +142,19 @@ def transpose_times(matrix: Matrix, x: Vector, out: Vector) -> None:
             out[j] += x[i] * matrix[i, j]
 
 
-@kernel
-def add_outer(matrix: Matrix, scale: float, x: Vector, y: Vector) -> None:
-    """Add scale * x y' to `matrix`, or to its first rows, if it has no more."""
+def add_outer_columns(matrix: Matrix, scale: float, x: Vector, y: Vector) -> None:
+    """Add scale * x y', each lane to some columns, of as many rows as there are."""
     meet()
+    for j in turns(len(y)):
+        for i in range(len(matrix)):
+            matrix[i, j] += (scale * x[i]) * y[j]
+    meet()
+
+
+@kernel_with(add_outer_columns)
+def add_outer(matrix: Matrix, scale: float, x: Vector, y: Vector) -> None:
+    """Add scale * x y' to `matrix`, to as many rows as it has."""
     for i in range(len(matrix)):
         weight = scale * x[i]
-        for j in turns(len(y)):
+        for j in range(len(y)):
             matrix[i, j] += weight * y[j]
-    meet()
