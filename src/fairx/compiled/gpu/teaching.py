@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import threading
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,17 @@ from ..teaching import method_template, teach, teach_ranges
 from . import indices, lanes, shapes
 
 INLINED = {"forceinline": True}
+_loading = threading.Lock()
+
+
+def load_cuda() -> Any:
+    """Import numba-cuda, teach it all of our code, and return it; once, however many threads ask."""
+    with _loading:
+        return _taught()
 
 
 @functools.cache
-def load_cuda() -> Any:
-    """Import numba-cuda, teach it all of our code, and return it."""
+def _taught() -> Any:
     vars(np).setdefault(
         "row_stack", np.vstack
     )  # numba-cuda 0.30 asks for it, and NumPy 2.5 has none
