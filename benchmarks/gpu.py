@@ -2,16 +2,13 @@
 
 python benchmarks/gpu.py agree [ROUNDS]   # every kind of policy, beside the processor
 python benchmarks/gpu.py rates            # rounds a second, by policy and number of runs
-python benchmarks/gpu.py figures [SCALE]  # all figures on yeast, tuned and tested, with the time that takes
 """
 
 from __future__ import annotations
 
-import csv
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +21,6 @@ from fairx.simulation.one_run import OneRun
 
 MERIT = fairx.Exponential(10)
 GENTLE = fairx.Exponential(3)
-YEAST = ("fig3", "figA3", "figA6", "fig1", "fig2", "figA1")  # what takes longest comes first
 
 
 def yeast() -> Any:
@@ -109,47 +105,6 @@ def rate(name: str, runs: int, rounds: int) -> None:
     )
 
 
-class Kept(dict[str, Any]):
-    """Rows in memory."""
-
-    def add(self, row: Any) -> None:
-        """Keep a row."""
-        self[row["key"]] = row
-
-    def gather(self) -> None:
-        """Do nothing: they are together."""
-
-
-def figures(scale: str) -> None:
-    """Tune and test all figures on yeast, and print the mean regrets beside the published ones."""
-    from fairx.experiments import check, outcome, play_all_missing, read
-    from fairx.experiments.gpu import gpu_player
-
-    rows, begun = Kept(), time.perf_counter()
-    found = [one for name in YEAST for one in read(name, scale)]
-    planned = [(one, check(one)) for one in found]
-    play_all_missing(planned, rows, gpu_player())  # type: ignore[arg-type]
-    took = time.perf_counter() - begun
-    rounds = sum(int(row["rounds"]) for row in rows.values())
-    print(f"{took:.0f} s: {len(rows):,} runs, {rounds / 1e9:.1f} G rounds", flush=True)
-    with Path("docs/reproduction/tables.csv").open() as file:
-        table = [row for row in csv.DictReader(file) if row["runs"] == "10"]
-    known = {(r["experiment"], r["merit"], r["policy"], r["rounds"]): r for r in table}
-    for one in found:
-        for panel in outcome(one, rows).panels:  # type: ignore[arg-type]
-            for curve in panel.curves:
-                last = curve.results[-1]
-                mean = float(last.fairness_regret[:, -1].mean())
-                key = (
-                    one.name,
-                    f"c = {getattr(panel.merit, 'steepness', 0):g}",
-                    curve.label,
-                    str(last.rounds[-1]),
-                )
-                published = float(known[key]["fairness_mean"]) if key in known else float("nan")
-                print(*key, f"{mean:,.1f}, published / this: {published / mean:.12f}")
-
-
 def main() -> None:
     """Measure what the command line says."""
     what, *rest = sys.argv[1:]
@@ -160,8 +115,6 @@ def main() -> None:
             process.wait()
     elif what == "agree":
         agree(rest[1], int(rest[0]))
-    elif what == "figures":
-        figures(rest[0] if rest else "paper")
     else:
         for name, runs, rounds in (
             ("FairXTS", 8192, 48_000), ("FairXTS", 131_072, 4_800), ("FairXUCB", 8192, 48_000),

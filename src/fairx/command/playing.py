@@ -14,22 +14,18 @@ def played(
     options: argparse.Namespace, experiments: Sequence[Any], plans: Any, rows: Any
 ) -> tuple[dict[str, Any], Any]:
     """Return the outcomes, and the claims where runs are added until these are decided."""
-    from fairx.experiments import outcome, play_all_missing
+    from fairx.experiments import outcome, play_missing
     from fairx.report import decide
 
     player = _player(options)
 
-    def play(some: Sequence[Any]) -> None:
-        planned = [(one, plans[one.name]) for one in some if plans[one.name] is not None]
-        parts = [(part._replace(runs=one.runs), checksum) for one, (part, checksum) in planned]
-        play_all_missing(parts, rows, player)
-
     def one_played(experiment: Any) -> Any:
-        play([experiment])
+        planned = plans[experiment.name]
+        if planned is not None:
+            part, checksum = planned
+            play_missing(part._replace(runs=experiment.runs), checksum, rows, player)
         return outcome(experiment, rows, options.data)
 
-    if options.device == "cuda":
-        play(experiments)
     if options.decide:
         return decide(experiments, options.decide, one_played, _tell)
     return {one.name: one_played(one) for one in experiments}, None

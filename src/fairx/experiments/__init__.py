@@ -6,7 +6,7 @@ from .outcome import Curve, Outcome, Panel, Tried
 from .problem import Problem
 from .reading import beyond, figures, read
 from .rows import Rows
-from .running import check, conduct, outcome, play_all_missing, play_missing, rows_used
+from .running import check, conduct, outcome, play_missing, rows_used
 from .specification import Entrant, Experiment
 from .tasks import Task, play
 
@@ -30,7 +30,6 @@ __all__ = [
     "opened",
     "outcome",
     "play",
-    "play_all_missing",
     "play_missing",
     "read",
     "rows_used",

@@ -6,12 +6,9 @@ import importlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from .tasks import Row, Task, play
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class Player(Protocol):
@@ -30,34 +27,23 @@ def local_player(jobs: int, directory: str | None = None) -> Player:
     def played(
         tasks: Sequence[Task], progress: Callable[[int], None]
     ) -> Iterator[tuple[Task, Row]]:
-        def one(task: Task, tell: Callable[[int], None]) -> Row:
-            return _row(task, lambda: play(task, directory, tell))
+        stopped = threading.Event()
 
-        return played_together(tasks, one, progress, jobs)
+        def tell(rounds: int) -> None:
+            if stopped.is_set():
+                raise Stopped
+            progress(rounds)
+
+        with ThreadPoolExecutor(jobs) as pool:
+            futures = {pool.submit(play, task, directory, tell): task for task in tasks}
+            try:
+                for future in as_completed(futures):
+                    yield futures[future], _row(futures[future], future.result)
+            finally:  # on Ctrl-C, an error, or when nobody wants the rest
+                stopped.set()
+                pool.shutdown(wait=True, cancel_futures=True)
 
     return played
-
-
-def played_together(
-    things: Sequence[T], play: Callable[[T, Callable[[int], None]], R],
-    progress: Callable[[int], None], jobs: int,
-) -> Iterator[tuple[T, R]]:  # fmt: skip
-    """Play things in threads, `jobs` at a time, and yield each with what came out, as it is finished."""
-    stopped = threading.Event()
-
-    def tell(rounds: int) -> None:
-        if stopped.is_set():
-            raise Stopped
-        progress(rounds)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = {pool.submit(play, thing, tell): thing for thing in things}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:  # on Ctrl-C, an error, or when nobody wants the rest
-            stopped.set()
-            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def cluster_player(address: str, directory: str | None = None) -> Player:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from fairx.compiled.gpu import is_simulated
 from fairx.policies.base import inner_form
 from fairx.rules import InvalidValue
 from fairx.simulation import Provenance
@@ -17,41 +16,35 @@ from fairx.simulation.one_run import OneRun
 from fairx.simulation.runs import gathered
 
 from . import problems
-from .execution import Player, played_together
+from .execution import Player
 from .parts import marks
 from .specification import built
 from .tasks import Row, Task, check_alike, row_of
 
 TOGETHER = 4096  # tasks of a launch at most: what is interrupted is lost
-AT_ONCE = 32  # kinds of policies that are played side by side
 
 
 def gpu_player(directory: str | None = None) -> Player:
-    """Play on the GPU of this machine, several kinds of policies at a time."""
+    """Play on the GPU of this machine, one kind of policy after the other."""
 
     def played(
         tasks: Sequence[Task], progress: Callable[[int], None]
     ) -> Iterator[tuple[Task, Row]]:
-        def play(batch: list[Task], tell: Callable[[int], None]) -> list[tuple[Task, Row]]:
+        for batch in _batches(tasks):
             check_alike(batch[0], directory)
             runs = [_run_of(task, directory) for task in batch]
-            play_on_gpu(runs, tell)
-            return [(t, row_of(t, _result(t, run))) for t, run in zip(batch, runs, strict=True)]
-
-        # One kind is compiled while others are played, and runs that are few leave room for more.
-        jobs = 1 if is_simulated() else AT_ONCE
-        for _, rows in played_together(list(_batches(tasks)), play, progress, jobs):
-            yield from rows
+            play_on_gpu(runs, progress)
+            for task, run in zip(batch, runs, strict=True):
+                yield task, row_of(task, _result(task, run))
 
     return played
 
 
 def _batches(tasks: Sequence[Task]) -> Iterator[list[Task]]:
-    """Return tasks that are played together: on one problem, of policies that differ in numbers alone."""
+    """Return tasks that are played together: on one problem, of one kind of policy."""
     groups: dict[Any, list[Task]] = {}
     for task in tasks:
-        policy = json.loads(task.policy, parse_float=lambda _: 0.0, parse_int=lambda _: 0.0)
-        kind = task.problem, task.part, task.rounds, policy, task.notions
+        kind = task.problem, task.part, task.rounds, json.loads(task.policy)["kind"], task.notions
         groups.setdefault(str(kind), []).append(task)
     for group in groups.values():
         for first in range(0, len(group), TOGETHER):

@@ -67,16 +67,8 @@ def conduct(
 
 def play_missing(experiment: Experiment, checksum: str, rows: Rows, player: Player) -> None:
     """Tune, then test, playing whatever is not in `rows` yet; `checksum` is what `check` returned."""
-    play_all_missing([(experiment, checksum)], rows, player)
-
-
-def play_all_missing(planned: Sequence[tuple[Experiment, str]], rows: Rows, player: Player) -> None:
-    """Tune all of several experiments, then test all: a GPU has room for them together."""
-    names = ", ".join(experiment.name for experiment, _ in planned)
-    tuning = [task for experiment, checksum in planned for task in _tuning(experiment, checksum)]
-    _add_missing(f"{names}, tuning", tuning, rows, player)
-    tests = [task for one, checksum in planned for task in _tests(one, checksum, rows)]
-    _add_missing(f"{names}, test", tests, rows, player)
+    _add_missing(f"{experiment.name}, tuning", _tuning(experiment, checksum), rows, player)
+    _add_missing(f"{experiment.name}, test", _tests(experiment, checksum, rows), rows, player)
 
 
 def _tuning(experiment: Experiment, checksum: str) -> list[Task]:

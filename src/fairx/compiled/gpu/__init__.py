@@ -2,15 +2,6 @@
 
 from .launching import Fleet, free_memory
 from .leaves import alike, kind_of
-from .teaching import is_simulated
 from .trouble import complaint_of, is_out_of_memory
 
-__all__ = [
-    "Fleet",
-    "alike",
-    "complaint_of",
-    "free_memory",
-    "is_out_of_memory",
-    "is_simulated",
-    "kind_of",
-]
+__all__ = ["Fleet", "alike", "complaint_of", "free_memory", "is_out_of_memory", "kind_of"]

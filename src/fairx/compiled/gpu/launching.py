@@ -56,14 +56,13 @@ class Fleet:
         """Compile the kernel and send all arrays."""
         cuda = load_cuda()
         check_gpu(cuda)
-        self.stream = cuda.stream()  # so that several fleets are played at once
         self.kernel = _jitted(self.entry, self.written.source, tuple(self.written.names.items()))
         self.sent = [self._sent(cuda, leaf) for leaf in self.written.leaves]
 
     def _sent(self, cuda: Any, leaf: Leaf) -> Any:
         if leaf.is_own:
-            return cuda.to_device(leaf.stacked(by_run=self.warps), stream=self.stream)
-        return cuda.to_device(leaf.first, stream=self.stream) if leaf.is_array else leaf.first
+            return cuda.to_device(leaf.stacked(by_run=self.warps))
+        return cuda.to_device(leaf.first) if leaf.is_array else leaf.first
 
     def play(self, start: int, stop: int) -> None:
         """Play these rounds of all runs, and wait for them."""
@@ -71,14 +70,13 @@ class Fleet:
         shape = (self.runs, (1 if is_simulated() else LANES, 1))
         if not self.warps:
             shape = ((self.runs + THREADS - 1) // THREADS, (1, THREADS))
-        self.kernel[(*shape, self.stream)](self.runs, start, stop, *self.sent)
-        self.stream.synchronize()
+        self.kernel[shape](self.runs, start, stop, *self.sent)
+        load_cuda().synchronize()
 
     def result(self, name: str) -> Any:
         """Return an array of the tally, with the runs along its first axis."""
         place = self.written.leaves.index(self.results[name])
-        found = self.sent[place].copy_to_host(stream=self.stream)
-        self.stream.synchronize()
+        found = self.sent[place].copy_to_host()
         return found if self.warps else found.transpose(-1, *range(found.ndim - 1))
 
 
