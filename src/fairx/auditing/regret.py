@@ -27,16 +27,24 @@ class RegretSums(NamedTuple):
 
     def add(self, times: Vector, some: Shown) -> None:
         """Add decisions, as `Prepared.regrets` does in SQL."""
-        numbers = np.zeros(times.size, np.int64)
-        if self.time.each:
-            passed = np.floor((times - self.time.start) / self.time.each)
-            numbers = np.minimum(passed, MOMENTS - 1).astype(np.int64)
         shares = (
             self.fair[0, some.arms] if len(self.fair) == 1 else self.fair[some.pools, some.arms]
         )
         regrets = 2 * np.maximum(1 - shares / some.propensities, 0.0)
+        first, last = (int(self._number(end)) for end in (times.min(), times.max()))
+        if first == last:  # as in most batches of a log that is in order
+            self.found[:, first] += regrets.sum(), times.size
+            return
+        numbers = self._number(times).astype(np.int64)
         self.found[0] += np.bincount(numbers, regrets, MOMENTS)
         self.found[1] += np.bincount(numbers, minlength=MOMENTS)
+
+    def _number(self, times: Vector) -> Vector:
+        """Return the stretch of each time; all are in one where times are not known."""
+        if not self.time.each:
+            return np.zeros_like(times)
+        passed = np.floor((times - self.time.start) / self.time.each)
+        return np.asarray(np.minimum(passed, MOMENTS - 1))
 
     def columns(self) -> Columns:
         """Return the sums of the stretches that have decisions."""
