@@ -142,6 +142,21 @@ def test_an_arm_that_was_shown_too_seldom_by_chance_does_not_let_the_others_be_e
         assert deciding(np.square(0.25 / shares[arms])) > 30  # by the shows there are
 
 
+def test_weights_that_do_not_average_to_one_leave_no_interval_of_ips() -> None:
+    """A policy that follows its rewards: where weights averaged to something else, 62 of 96 held."""
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(2000, 3))
+    arms, chances = scores.argmax(axis=1), np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    rewards = (rng.random(2000) < 0.3).astype(float)
+    made_up = Logged(arms, rewards, chances[np.arange(2000), arms], names=("a", "b", "c"))
+    found = evaluate(made_up, Uniform(), "ips")
+    assert found.withheld[-1].startswith("the mean weight is 0.")
+    assert not evaluate(made_up, Uniform(), "snips").withheld
+    drawn = (rng.random((2000, 1)) > np.cumsum(chances, axis=1)[:, :-1]).sum(axis=1)
+    right = Logged(drawn, rewards, chances[np.arange(2000), drawn], names=("a", "b", "c"))
+    assert not evaluate(right, Uniform(), "ips").withheld
+
+
 # The words
 
 

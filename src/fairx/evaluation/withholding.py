@@ -11,9 +11,11 @@ import numpy.typing as npt
 from fairx.texts import several
 from fairx.types import Indices, Vector
 
+from .foreseen import foreseen
 from .gathering import Gathered
-from .intervals import by_unit, deviations
+from .intervals import by_unit, deviations, standard_error
 from .logged import PIECE
+from .support import unbalanced
 from .terms import Terms
 
 ENOUGH = 30  # rewards that must count; these three numbers are from benchmarks/hostile_logs.py
@@ -72,6 +74,14 @@ def reasons(
     if index < HEAVY:
         rule = f"their tail may fall with a power of {index:.2g}, and must with {HEAVY:g} at least"
         said.append(f"some rewards are far larger than the others ({rule}): {REMEDY}")
+    if estimator == "ips":
+        each = found.rows.weights
+        mean = Terms(each, np.broadcast_to(1.0, each.shape), terms.units, each)
+        if unbalanced(mean.estimate(), standard_error(mean), float(found.unsupported.sum())):
+            said.append(
+                f"the mean weight is {mean.estimate():.3g}, not 1 as it must be but for chance, and ips is "
+                f"off by as much: if the propensities are right, use snips, or {REMEDY}"
+            )
     if estimator == "dm" and (found.changing or shifted(found)):
         said.append(
             "the logging policy changed on the way, so that it may have learned from these rewards, "
@@ -124,26 +134,6 @@ def deciding(squares: Vector) -> float:
     """
     total = float(squares @ squares)
     return float(squares.sum()) ** 2 / total if total else 0.0
-
-
-def foreseen(terms: Terms, found: Gathered) -> float:
-    """Return how many rewards would decide had each arm been shown as often as propensities say.
-
-    Where the arm that counts most was shown too seldom by chance, the others look like enough, and just
-    there the estimate is off. What an arm's weights add up to is, on average, what the policy shows it:
-    by the ratio of the two its rewards are counted.
-    """
-    rows, arms = found.rows, len(found.exposures)
-    sums, largest = np.zeros((3, arms)), max(float(np.abs(terms.coefficients).max()), 1e-300)
-    for start in range(0, len(rows.arms), PIECE):
-        some = slice(start, start + PIECE)
-        squares = np.square(terms.coefficients[some] / largest)
-        for one, column in zip(sums, (rows.weights[some], squares, squares**2), strict=True):
-            one += np.bincount(rows.arms[some], column, arms)
-    shown = sums[0] > 0
-    often = len(rows.arms) * found.exposures[shown] / sums[0, shown]
-    second, fourth = float(often @ sums[1, shown]), float(often @ sums[2, shown])
-    return second**2 / fourth if fourth else 0.0
 
 
 def tail_index(rewards: Vector) -> float:
