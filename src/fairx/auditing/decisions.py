@@ -37,11 +37,10 @@ SELECT coalesce({time}, 0) AS time, listing, list_position(candidates, arm) - 1 
 FROM {rows}
 """
 ARMS_IN_ORDER = """
-SELECT coalesce({time}, 0)::DOUBLE AS time, arm, pool, propensity, coalesce(reward, 'nan') AS reward
+SELECT arm, coalesce({time}, 0)::DOUBLE AS time, pool, propensity, coalesce(reward, 'nan') AS reward
 FROM {rows}
 """
 NAMES = "SELECT arm FROM numbered ORDER BY arm_number"
-IN_BATCH = ("time", "pool", "propensity", "reward")
 
 
 class Look(NamedTuple):
@@ -180,7 +179,7 @@ def _shown(tables: Prepared, rows: str, judge: Judge, regrets: RegretSums | None
         regrets.found[:] = 0.0  # rows that are not in order are read twice
     for batch in tables.log.batches(_asked(ARMS_IN_ORDER, tables, rows), MOST // 8):
         arms = np.from_dlpack(index_in(batch["arm"], value_set=names)).astype(np.int64)
-        columns: list[Any] = [np.from_dlpack(batch[name]) for name in IN_BATCH]
+        columns: list[Any] = [np.from_dlpack(column) for column in batch.columns[1:]]
         times, pool, chances, rewards = columns
         some = Shown((rewards - judge.low) / (judge.high - judge.low), arms, pools[pool], chances)
         if regrets is not None:
