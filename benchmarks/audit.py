@@ -1,6 +1,7 @@
 """The bars of the audit, and its examples on real data.
 
 python benchmarks/audit.py speed [ROWS] [--by time:day]  # 50,000,000 rows of 1,000 arms, two threads
+python benchmarks/audit.py against SOURCES [TURNS]  # the same beside other sources, turn by turn
 python benchmarks/audit.py alarms [RUNS]      # how often fair runs are accused
 python benchmarks/audit.py open-bandit WHEEL  # pip download obp==0.4.1 --no-deps
 python benchmarks/audit.py upworthy CSV [PART]  # 63,557,442 impressions, or one test in PART
@@ -9,6 +10,7 @@ python benchmarks/audit.py upworthy CSV [PART]  # 63,557,442 impressions, or one
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 OUT = Path("results") / "audit"
 RUN = "import sys; from fairx.command import main; sys.exit(main(sys.argv[1:]))"
 LOG = """
@@ -75,6 +78,47 @@ def speed(rows: str = "50000000", *options: str) -> None:
         words = ("--merit", "exponential:10", "--threads", "2", *options)
         held = audited(log, Path(folder) / "out", *words)
     print(f"{len(held['arms']):,} arms, {held['problems'] or 'no problems'}")
+
+
+def against(sources: str, turns: str = "3", rows: str = "50000000") -> None:
+    """Measure the command beside that of other sources; ratios by the clock and by processor time."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log.parquet"
+        duckdb.connect(config={"threads": 2}).execute(LOG.format(rows=int(rows), path=log))
+        ways = {
+            "before": (sources, ()),
+            "now": ("src", ()),
+            "by day": ("src", ("--by", "time:day")),
+        }
+        found: dict[str, list[Floats]] = {name: [] for name in ways}
+        for _ in range(int(turns) + 1):  # the first warms the caches and does not count
+            for name, (where, options) in ways.items():
+                found[name].append(_measured(where, log, Path(folder) / "out", options))
+    for name, turn in found.items():
+        each = np.array(turn[1:])
+        ratios = each / np.array(found["before"][1:])
+        told = (
+            f"{median:.2f} ({' '.join(f'{one:.2f}' for one in all_of)})"
+            for median, all_of in zip(np.median(ratios, axis=0), ratios.T, strict=True)
+        )
+        seconds = ", ".join(f"{one:.1f}" for one in np.median(each, axis=0))
+        print(
+            f"{name}: {seconds} s by the clock and of processors;", " and ".join(told), "of before"
+        )
+    print("load of the machine at the end:", round(os.getloadavg()[0], 1))
+
+
+def _measured(sources: str, log: Path, out: Path, options: tuple[str, ...]) -> Floats:
+    words = [sys.executable, "-c", RUN, "audit", str(log), "--out", str(out), *options]
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        [*words, "--merit", "exponential:10", "--threads", "2"],
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": str(Path(sources).absolute())},
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    assert status == 0
+    return np.array([time.perf_counter() - start, used.ru_utime + used.ru_stime])
 
 
 def alarms(runs: str = "1000") -> None:
@@ -133,6 +177,7 @@ def _tell(held: dict[str, Any]) -> None:
 if __name__ == "__main__":
     COMMANDS: dict[str, Callable[..., None]] = {
         "speed": speed,
+        "against": against,
         "alarms": alarms,
         "open-bandit": open_bandit,
         "upworthy": upworthy,

@@ -1,6 +1,6 @@
 """How often fair systems are accused while the world moves, and how soon unfair ones are found.
 
-python benchmarks/audit_levels.py levels [RUNS]   # fair at every decision, 25 looks, nominal 5 %
+python benchmarks/audit_levels.py levels [RUNS] [NAME]  # fair at every decision, 25 looks, nominal 5 %
 python benchmarks/audit_levels.py box [RUNS]      # the same by the box, where means stay
 python benchmarks/audit_levels.py slates [RUNS]   # fair pages of six or eight arms on three places
 python benchmarks/audit_levels.py late [RUNS]     # an arm that enters half-way, no candidates logged
@@ -156,10 +156,11 @@ def row(command: str, name: str, runs: str, rate: Callable[[], Any]) -> None:
     print(key, kept[key], flush=True)
 
 
-def levels(runs: str = "400") -> None:
-    """Judge fair systems by pseudo-rewards."""
+def levels(runs: str = "400", only: str = "") -> None:
+    """Judge fair systems by pseudo-rewards, all or those that are called so."""
     for name, (make, merit) in FAIR.items():
-        row("levels", name, runs, partial(_accused, make, merit, runs))
+        if only in name:
+            row("levels", name, runs, partial(_accused, make, merit, runs))
 
 
 def _accused(make: Plays, merit: Family, runs: str) -> float:

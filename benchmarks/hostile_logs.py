@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import beta
 from timing import Bar, print_bars, print_table
 
 from fairx.evaluation import Logged, evaluate, looking
@@ -125,6 +126,15 @@ def asked(scene: Scene, log: Logged, estimator: str) -> tuple[bool, bool] | None
     return bool(found.withheld), found.low <= truth <= found.high
 
 
+def _rate(held: int, given: int) -> str:
+    """Return the rate of intervals that hold, with its own exact one of 95 %."""
+    if not given:
+        return "-"
+    low = beta.ppf(0.025, held, given - held + 1) if held else 0.0
+    high = beta.ppf(0.975, held + 1, given - held) if held < given else 1.0
+    return f"{100 * held / given:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
 def table(logs: int, plain: bool) -> None:
     """Print the rates of all scenes."""
     rows, bars = [], []
@@ -138,7 +148,7 @@ def table(logs: int, plain: bool) -> None:
             withheld, held = np.array(told).T
             given = np.count_nonzero(~withheld)
             misses = 100 * float(np.mean(~withheld & ~held))
-            holds = f"{100 * np.mean(held[~withheld]):.1f}" if given else "-"
+            holds = _rate(int(np.count_nonzero(~withheld & held)), int(given))
             cells = [f"{100 * np.mean(withheld):.0f}", holds, f"{misses:.1f}"]
             rows.append([name, estimator, str(len(told)), *cells])
             bars.append(Bar(f"{name}, {estimator}: misses, % of logs", misses, at_most=7))

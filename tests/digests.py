@@ -105,7 +105,7 @@ def from_logs() -> dict[str, Any]:
         for some in columns
     }
     rng = np.random.default_rng(4)
-    chances = rng.dirichlet(np.ones(4), size=500)
+    chances = 0.2 + 0.2 * rng.dirichlet(np.ones(4), size=500)  # weights that leave an interval
     arms = np.array([rng.choice(4, p=row) for row in chances])
     each = np.arange(500)
     log = Logged(arms=arms, rewards=rng.normal(size=500), propensities=chances[each, arms],

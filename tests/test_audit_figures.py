@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -117,6 +118,21 @@ def test_the_regret_over_time(found: Audit, dated: bool) -> None:
     assert axis.get_ylim()[0] == 0
     assert axis.get_xlabel() == ("time, UTC" if dated else "time")
     assert axis.get_ylabel() == "fairness regret per decision"
+
+
+@pytest.mark.parametrize("hours", [0.05, 1.5, 30, 71, 100, 150, 24 * 40, 24 * 500, 24 * 365 * 5])
+def test_dates_fit_a_log_of_any_length(found: Audit, hours: float) -> None:
+    """A log of four days had no ticks by the hour that would fit, and a warning each time it was drawn."""
+    start, each = 1_767_225_600.0, 3600 * hours / len(found.over_time)
+    moments = tuple(
+        one._replace(start=start + i * each, stop=start + (i + 1) * each)
+        for i, one in enumerate(found.over_time)
+    )
+    figure = figures.time_figure(found._replace(dated=True, over_time=moments))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.draw_without_rendering()
+    assert 2 <= len(figure.axes[0].get_xticks()) <= 9
 
 
 def test_the_verdicts_for_each_power(found: Audit) -> None:

@@ -75,17 +75,18 @@ class Weak(NamedTuple):
         most = _most(merit, sizes)
         scales = np.maximum(most - self.level, _deepest(merit, sizes, self.level))
         piece = Piece(merit, sizes, self.level, self.under.shown.shape[1], most, scales)
-        kappas = piece.starts(some) + some.rewards
+        kappas = np.minimum(piece.starts(some) + some.rewards, piece.of(most, some))
         under, over = piece.under(some, kappas, kappas), piece.over(some, kappas, kappas)
         worst = self.under_least, self.over_least
         if lost is not None:
             least = piece.starts(lost)
-            found = piece.under(lost, least, least + 1), piece.over(lost, least + 1, least)
+            least, highest = (np.minimum(k, piece.of(most, lost)) for k in (least, least + 1))
+            found = piece.under(lost, least, highest), piece.over(lost, highest, least)
             worst = worst[0].merged(found[0]), worst[1].merged(found[1])
         return Weak(
             self.under.merged(under), self.over.merged(over), *worst,
             self.decisions + missing.size, self.missing + int(missing.sum()),
-            *self._level(np.minimum(kappas, piece.of(most, some))),
+            *self._level(kappas),
         )  # fmt: skip
 
     def evidence(self, pools: Pools, shows: Vector) -> Evidence:
@@ -132,10 +133,13 @@ class Piece(NamedTuple):
         return np.asarray(np.log(parts) / -self.merit.steepness)
 
     def under(self, some: Shown, own: Vector, rest: Vector) -> Side:
-        """Return what speaks for too little, given kappa for the arm shown and for the others."""
-        most, scale = self.of(self.most, some), self.of(self.scales, some)
-        shown = (np.minimum(own, most) - self.level) / scale
-        beside = shown if own is rest else (np.minimum(rest, most) - self.level) / scale
+        """Return what speaks for too little, given kappa for the arm shown and for the others.
+
+        Kappas are at most the largest of their pool.
+        """
+        scale = self.of(self.scales, some)
+        shown = (own - self.level) / scale
+        beside = shown if own is rest else (rest - self.level) / scale
         return self._side(some, shown, -beside, 1 / scale, FOUR)
 
     def over(self, some: Shown, own: Vector, rest: Vector) -> Side:
@@ -144,8 +148,8 @@ class Piece(NamedTuple):
         There a small propensity never speaks for it, so that no bound on propensities is needed.
         """
         most = self.of(self.most, some)
-        shown = 1 - np.minimum(own / most, 1.0)
-        beside = shown if own is rest else 1 - np.minimum(rest / most, 1.0)
+        shown = 1 - own / most
+        beside = shown if own is rest else 1 - rest / most
         return self._side(some, shown, -beside, 1 / most, TWO)
 
     def of(self, values: Vector, some: Shown) -> Vector:
@@ -162,16 +166,16 @@ class Piece(NamedTuple):
             if power:
                 own, rest = own * shown, rest * beside
             found.append((summed(some.arms, own - rest, self.arms), self._pooled(some, rest)))
-        each = np.broadcast_to(counters, shown.shape)
         return Side(
             np.array([one for one, _ in found]),
             np.array([one for _, one in found]),
-            self._pooled(some, each),
+            self._pooled(some, counters),
         )
 
     def _pooled(self, some: Shown, values: Vector) -> Vector:
-        if self.sizes.size == 1:
-            return np.array([values.sum()])
+        if self.sizes.size == 1:  # counters are then one number
+            each = values.size == some.arms.size
+            return np.array([values.sum() if each else values[0] * some.arms.size])
         return summed(some.pools, values, self.sizes.size)
 
 

@@ -136,7 +136,8 @@ def time_figure(audit: Audit) -> Figure:
 
 def concise(axis: Axes) -> None:
     """Write dates as short as they can be."""
-    locator = AutoDateLocator(maxticks=6)  # type: ignore[no-untyped-call]
+    # From two days on it goes by days: by hours there would be more than six, and a warning.
+    locator = AutoDateLocator(minticks=2, maxticks=6)  # type: ignore[no-untyped-call]
     axis.xaxis.set_major_locator(locator)
     axis.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 

@@ -103,7 +103,7 @@ def _record(
         courses=said.courses,
         sample_ratio=ratio,
         sensitivity=boxed.sensitivity,
-        **_apart(tables, sums, question, boxed),
+        **_apart(tables, sums, question, boxed, said),
     )  # fmt: skip
 
 
@@ -142,9 +142,11 @@ def _decided(
     return decided(lines, besides, said, question.tolerance)
 
 
-def _apart(tables: Prepared, sums: LogSums, question: Question, boxed: Boxed) -> Apart:
+def _apart(
+    tables: Prepared, sums: LogSums, question: Question, boxed: Boxed, said: Spoken
+) -> Apart:
     """Return how far from fair the log is, by the merits that all of it shows."""
-    found = regret(tables, sums, boxed.merits.logs, distance(boxed.lines))
+    found = regret(tables, sums, boxed.merits.logs, distance(boxed.lines), said.regrets)
     rated = question.ratings is not None
     known = Known(sums, question.merit, boxed.merits, question.reward_range, rated=rated)
     return apart(boxed.lines, found, noise(sums, known, found.value))

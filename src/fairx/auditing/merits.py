@@ -69,16 +69,21 @@ def estimated(
     box = means_within(
         sums.reward_sums, sums.squares, sums.rewards, alpha / len(sums.arms), *reward_range
     )
-    counts = looked * sums.rewards
-    overall = sums.reward_sums.sum() / counts.sum()  # the best guess for an arm without rewards
-    means = np.where(counts > 0, sums.reward_sums / np.where(counts > 0, counts, 1.0), overall)
-    means, *ends = (
-        np.clip(part, *reward_range) for part in (means, *(end / looked for end in box))
-    )
-    box = Intervals(*ends)
+    means = means_of(sums, reward_range, looked)
+    box = Intervals(*(np.clip(end / looked, *reward_range) for end in box))
     logs, *ends = (logs_of(merit, part) for part in (means, *box))
     bounds = _bounds(sums, merit, alpha / len(sums.arms), reward_range, looked)
     return Merits(means, box, logs, Intervals(*ends), bounds)
+
+
+def means_of(
+    sums: Rewarded, reward_range: tuple[float, float], looked: Vector | float = 1.0
+) -> Vector:
+    """Return the mean reward of each arm; that of all is the best guess for one without rewards."""
+    counts = looked * sums.rewards
+    overall = sums.reward_sums.sum() / counts.sum() if counts.any() else reward_range[0]
+    means = np.where(counts > 0, sums.reward_sums / np.where(counts > 0, counts, 1.0), overall)
+    return np.asarray(np.clip(means, *reward_range))
 
 
 def _bounds(

@@ -12,8 +12,10 @@ from fairx.types import Indices
 from .beside import Trial, besides, courses, once, trial
 from .decisions import Judge, looks, weak_looks
 from .families import family
+from .merits import logs_of, means_of
 from .once import Look
-from .prepared import Prepared
+from .prepared import Columns, Prepared
+from .regret import RegretSums, no_regrets
 from .result import Beside, Course, Line
 from .sums import LogSums
 from .wealth import Evidence
@@ -56,6 +58,7 @@ class Spoken(NamedTuple):
     courses: tuple[Course, ...] = ()
     impossible: int | None = None
     certain: bool = False  # whether most decisions cannot be fair, so that the box may speak too
+    regrets: Columns | None = None  # by stretch of time, where they were added up on the way
 
 
 def spoken(
@@ -71,7 +74,10 @@ def spoken(
     rows = tables.rows(sums.problems)
     judge = Judge(form, *reward_range, groups, labels)
     if sums.exposure is None:
-        return _weakly(tables, rows, judge, sums, ours, look) if form.steepness else Spoken()
+        if not form.steepness:
+            return Spoken()
+        regrets = no_regrets(sums, logs_of(merit, means_of(sums, reward_range)))
+        return _weakly(tables, rows, judge, sums, ours, look, regrets)
     found = looks(tables, rows, judge)
     arms, times = [one.arms.evidence() for one in found], [one.time for one in found]
     test, impossible = trial(form, alpha, len(sums.arms) + labels), found[-1].arms.impossible
@@ -93,15 +99,21 @@ def _besides(evidence: list[Evidence], test: Trial, alpha: float, look: Look) ->
 
 
 def _weakly(
-    tables: Prepared, rows: str, judge: Judge, sums: LogSums, alpha: float, look: Look
-) -> Spoken:
+    tables: Prepared, rows: str, judge: Judge, sums: LogSums, alpha: float, look: Look,
+    regrets: RegretSums | None,
+) -> Spoken:  # fmt: skip
     """Return what pseudo-rewards say where only the propensities of the arms shown are known."""
-    found = weak_looks(tables, rows, judge, sums.pools)
+    found = weak_looks(tables, rows, judge, sums.pools, regrets)
     arms = [one.arms.evidence(sums.pools, sums.shows) for one in found]
     test = trial(judge.merit, alpha, len(sums.arms), among_all=True)
     times = [one.time for one in found]
     followed = () if look.once else courses(sums.arms, arms, times, test)
-    return Spoken(WEAKLY, _besides(arms, test, alpha, look), (), followed)
+    return Spoken(
+        WEAKLY,
+        _besides(arms, test, alpha, look),
+        courses=followed,
+        regrets=regrets and regrets.columns(),
+    )
 
 
 def decided(

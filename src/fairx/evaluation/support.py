@@ -83,11 +83,16 @@ def left_out(source: Any) -> tuple[str, ...]:
     return tuple(f"rows left out, {kind}: {count}" for kind, count in problems.items())
 
 
+def unbalanced(mean: float, error: float, unsupported: float) -> bool:
+    """Tell whether weights do not average to 1, less what has no support, beyond chance."""
+    return abs(mean - (1 - unsupported)) > FAR * error + 1e-9
+
+
 def cautions(diagnostics: Diagnostics, clip: float | None) -> tuple[str, ...]:
     """Return what a reader should know before trusting the numbers."""
     said = []
-    gap = diagnostics.mean_weight - (1 - diagnostics.unsupported)
-    if abs(gap) > FAR * diagnostics.mean_weight_error + 1e-9:
+    mean, error = diagnostics.mean_weight, diagnostics.mean_weight_error
+    if unbalanced(mean, error, diagnostics.unsupported):
         said.append(
             f"the mean weight is {diagnostics.mean_weight:.3g}, not 1 as it must be but for chance "
             f"({diagnostics.mean_weight_error:.2g}): the logged propensities are not those the "

@@ -11,9 +11,11 @@ import numpy.typing as npt
 from fairx.texts import several
 from fairx.types import Indices, Vector
 
+from .foreseen import foreseen
 from .gathering import Gathered
-from .intervals import by_unit, deviations
+from .intervals import by_unit, deviations, standard_error
 from .logged import PIECE
+from .support import unbalanced
 from .terms import Terms
 
 ENOUGH = 30  # rewards that must count; these three numbers are from benchmarks/hostile_logs.py
@@ -41,6 +43,8 @@ def reasons(
     """
     said = []
     counted = deciding(by_unit(terms.units, squared(terms.coefficients)))
+    if terms.units is None and estimator != "dm":  # whose rewards count by how many there are
+        counted = min(counted, foreseen(terms, found))
     parts = deviations(terms)
     largest = float(np.abs(parts).max())
     if largest <= EXACT * float(np.abs(terms.numerators).max()):
@@ -70,6 +74,14 @@ def reasons(
     if index < HEAVY:
         rule = f"their tail may fall with a power of {index:.2g}, and must with {HEAVY:g} at least"
         said.append(f"some rewards are far larger than the others ({rule}): {REMEDY}")
+    if estimator == "ips":
+        each = found.rows.weights
+        mean = Terms(each, np.broadcast_to(1.0, each.shape), terms.units, each)
+        if unbalanced(mean.estimate(), standard_error(mean), float(found.unsupported.sum())):
+            said.append(
+                f"the mean weight is {mean.estimate():.3g}, not 1 as it must be but for chance, and ips is "
+                f"off by as much: if the propensities are right, use snips, or {REMEDY}"
+            )
     if estimator == "dm" and (found.changing or shifted(found)):
         said.append(
             "the logging policy changed on the way, so that it may have learned from these rewards, "

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import heads, problems
 from .sources import Source, readable
 
+AHEAD = "16MB"  # read ahead of a stream, while what came is worked on
 REJECTED = """
 SELECT DISTINCT file_path, line FROM reject_errors JOIN reject_scans USING (scan_id, file_id)
 """
@@ -59,6 +60,7 @@ class Log(NamedTuple):
         try:
             # Rows that are looked up in a table come out of order where threads share them.
             self.connection.execute(f"SET threads = {1 if self.joined() else threads}")
+            self.connection.execute(f"SET streaming_buffer_size = '{AHEAD}'")
             asked = self.connection.sql(sql)
             reader = getattr(asked, "to_arrow_reader", None) or asked.fetch_record_batch
             with reader(size) as stream:
