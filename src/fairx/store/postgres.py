@@ -43,6 +43,10 @@ NETWORK = {
 IDLE = 0  # of libpq's states of a transaction
 CLOCKS_APART = 10.0  # seconds
 CHANNEL = "fairx_snapshots"
+IDENTITY = """
+SELECT 'postgresql ' || s.system_identifier || ' ' || d.oid
+FROM pg_control_system() s, pg_database d WHERE d.datname = current_database()
+"""
 CREATING = 7_236_415_108  # any number: the advisory lock of whoever creates the tables
 
 
@@ -115,6 +119,11 @@ class PostgreSQL:
 
     def check(self) -> None:
         """Leave it to the server, which has checksums of its own."""
+
+    def identity(self) -> str:
+        """Return the server's own number, which standbys share, and that of the database."""
+        ((found,),) = self.rows(IDENTITY)
+        return f"{found}"
 
     def announce(self, experiment: int) -> None:
         """Tell the other processes, when this transaction commits."""

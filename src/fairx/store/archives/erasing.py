@@ -16,7 +16,7 @@ from ..errors import Conflict
 from ..sealing import MODULUS, Sum, sealed
 from ..snapshots import experiments
 from .files import SCHEMAS, SEALED, Adder, Written, read_lines, write_lines
-from .record import Part, folder_of, parts, sum_of, with_sum
+from .record import Part, folder_of, hold_names, others_folder, parts, sum_of, with_sum
 
 NAMES = SCHEMAS["decisions"].names
 UNIT, ERASED, PLACE = (NAMES.index(name) for name in ("unit", "erased", "place"))
@@ -63,6 +63,12 @@ def prepared(
     known = _named(database, name)
     if not known:
         return NOTHING
+    whose = others_folder(database) if archive is None else None
+    if whose is not None:
+        raise Conflict(
+            f"{whose}, and nothing was erased: copy it if that store is in use, or say that it is this "
+            "one's, --archive FOLDER"
+        )
     folder, files = folder_of(database, archive), list[Rewritten]()
     try:
         for part in known:
@@ -92,8 +98,13 @@ def exchange(database: Database, experiment: int, erasure: Erasure) -> int:
 
 
 def check_known(database: Database, name: str, erasure: Erasure) -> None:
-    """Refuse to go on where something was archived meanwhile."""
-    if _named(database, name) != erasure.known:
+    """Refuse to go on where something was archived meanwhile, or the new files moved aside."""
+    hold_names(database)
+    there = [
+        erasure.folder is not None and (erasure.folder / each.new.file).is_file()
+        for each in erasure.files
+    ]
+    if _named(database, name) != erasure.known or not all(there):
         raise Conflict("something was archived while this was being erased: ask again")
 
 

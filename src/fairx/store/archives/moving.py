@@ -26,7 +26,7 @@ from .cutting import next_cut
 from .files import Adder
 from .filing import Filing
 from .lines import DECISIONS, OF_DECISIONS, RANGE, Span, lock, remove, stored
-from .record import FOLDER, Cut, Part, last_cut, sum_of
+from .record import Cut, Part, hold_names, last_cut, say_folder, sum_of
 
 ACTOR = "fairx archive"
 TRIES = 5  # with PostgreSQL, a late reward may come between
@@ -40,7 +40,7 @@ OLD_ACTIONS = "SELECT max(id) FROM actions WHERE time < ? AND id < (SELECT max(i
 ACTIONS = (
     "SELECT id, time, actor, action, experiment, detail FROM actions WHERE id <= ? ORDER BY id"
 )
-SAID = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+REMOVED = "DELETE FROM actions WHERE id <= ? RETURNING id"
 
 
 class Moved(NamedTuple):
@@ -108,12 +108,16 @@ class Archivist:
             return Moved()
         rows = self.database.rows(ACTIONS, (last,))
         made = [self.filing.write("actions", ALL, Cut(last), [rows])]
-        with self.database.transaction():
-            if self.database.rows(ACTIONS, (last,)) != rows:
-                self.filing.forget(made)
-                raise Changed
-            self._name(made, None)
-            self.database.rows("DELETE FROM actions WHERE id <= ?", (last,))
+        try:
+            with self.database.transaction():
+                if self.database.rows(ACTIONS, (last,)) != rows:
+                    raise Changed
+                self._name(made, None)
+                if len(self.database.rows(REMOVED, (last,))) != len(rows):
+                    raise Changed  # one that was numbered before came just now
+        except Changed:
+            self.filing.forget(made)
+            raise
         return Moved(actions=len(rows), files=1)
 
     def _compare(self, span: Span, made: list[Part]) -> None:
@@ -157,10 +161,13 @@ class Archivist:
 
     def _name(self, made: list[Part], name: str | None) -> None:
         """Have the store name the files, and say where they are."""
+        hold_names(self.database)
+        if not self.filing.has(made):
+            raise Changed  # another run, that began meanwhile, took them for ones left behind
         add(self.database, "archives", made)
         for part in made:
             sealed(self.database, "archives", part.experiment, [part])
-        self.database.rows(SAID, (FOLDER, str(self.filing.folder.resolve())))
+        say_folder(self.database, self.filing.folder)
         detail = {"upto": made[0].upto, "lines": {part.kind: part.lines for part in made}}
         note(self.database, self.now, ACTOR, "archive", name, detail)
 
