@@ -159,6 +159,92 @@ def test_readers_do_not_notice_whatever_decides(which: str, tmp_path: Path) -> N
     assert verified(tmp_path / "store.db", Archive(read=False)).problems == ()
 
 
+def units(folder: Path) -> set[str]:
+    """Return all units that files of a folder, and of those within, know."""
+    return {
+        unit
+        for path in folder.rglob("*-decisions-*.parquet")
+        for unit in pq.read_table(path, columns=["unit"])["unit"].to_pylist()
+    }
+
+
+def test_a_unit_is_gone_from_files_that_are_not_named_too(store: Path, capsys: Any) -> None:
+    folder, body = Path(f"{store}.archive"), {"unit": "u1"}
+    killed = patch("fairx.store.archives.moving.Archivist._name", side_effect=MemoryError)
+    with killed, pytest.raises(MemoryError):  # as if it were killed: files stay, in the first run
+        archived(store, folder)
+    capsys.readouterr()
+    assert command("archive", store) == 0
+    assert "not-named" in capsys.readouterr().out
+    go_on(store)
+    with killed, pytest.raises(MemoryError):
+        archived(store, folder)
+    before = sorted(len(pq.read_table(path)) for path in folder.rglob("*-decisions-*.parquet"))
+    with serving(store) as service:
+        service.now = START + 900
+        with patch("fairx.store.archives.erasing.Erasure.end"):  # killed after the commit
+            assert service.post(f"{E}/reader/erase", body) == {"erased": 3}
+        assert "u1" in units(folder)
+        assert service.post(f"{E}/reader/erase", body) == {"erased": 0}
+    assert units(folder) == {"anna", "u0", "u2", None}
+    after = sorted(len(pq.read_table(path)) for path in folder.rglob("*-decisions-*.parquet"))
+    assert len(after) == len(before) + 1  # the file that was exchanged, without the unit
+    assert command("verify", store) == 0
+    assert command("archive", store) == 0
+    assert command("verify", store) == 0
+
+
+def test_a_unit_is_gone_from_what_the_first_run_left(store: Path) -> None:
+    folder = Path(f"{store}.archive")
+    with (
+        patch("fairx.store.archives.moving.Archivist._name", side_effect=MemoryError),
+        pytest.raises(MemoryError),
+    ):
+        archived(store, folder)
+    with serving(store) as service:
+        assert "anna" in units(folder)
+        service.post(f"{E}/shop/erase", {"unit": "anna"})
+    assert "anna" not in units(folder)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_archive_that_cannot_be_written_is_said_when_erasing(
+    store: Path, when: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, body = Path(f"{store}.archive"), {"unit": "u1"}
+    archived(store, folder)
+    where = {
+        "before": "fairx.store.archives.erasing.write_lines",
+        "after": "fairx.store.archives.erasing.Path.unlink",
+    }
+    full = OSError(28, "No space left on device")
+    with serving(store) as service:
+        with patch(where[when], side_effect=full):
+            answer = service.ask("POST", f"{E}/reader/erase", body)
+        failure(answer, 503, "unavailable")
+        said = getattr(caplog.records[-1], "error", "")
+        assert "No space left" in said
+        assert ("nothing was erased" in said) == (when == "before")
+        assert service.post(f"{E}/reader/erase", body) == {"erased": 3 if when == "before" else 0}
+    assert "u1" not in units(folder)
+    assert verified(store).problems == ()
+
+
+def test_what_waited_in_a_deleted_experiment_is_archived_in_the_end(store: Path) -> None:
+    with serving(store) as service:
+        service.now = START + 240
+        service.decide("never mature", unit="zoe")
+        assert service.ask("DELETE", f"{E}/shop").is_success
+        service.later(1000)
+        service.decide("last", "page")
+    for _ in range(2):  # mature in one run, old in the next
+        assert command("archive", store) == 0
+    reader = located(f"sqlite:///{store}").reader()
+    assert reader.rows("SELECT count(*) FROM decisions WHERE unit = 'zoe'") == [(0,)]
+    reader.close()
+    assert verified(store).problems == ()
+
+
 def two_ends(service: Service) -> None:
     create(service)
     for i in range(8):

@@ -10,9 +10,12 @@ from fairx.errors import BrokenFile
 
 from ..database import Database, Row
 from .files import Adder, Written, read_lines, write_lines
+from .leftovers import UNNAMED, mark_of, unnamed
 from .record import Cut, Part, folder_of, hold_names, others_folder, parts, with_sum
 
-UNNAMED = "not-named"
+
+class Changed(Exception):
+    """Something came to lines that were being archived, or to their files."""
 
 
 class Filing:
@@ -20,8 +23,7 @@ class Filing:
 
     def __init__(self, database: Database, folder: Path, key: bytes, now: float) -> None:
         self.folder, self.key, self.now = folder, key, now
-        ((secret,),) = database.rows("SELECT value FROM meta WHERE name = 'secret'")
-        self._mark = secret[:8]
+        self._mark = mark_of(database)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def write(self, kind: str, experiment: int, cut: Cut, rows: Iterable[list[Row]]) -> Part:
@@ -31,8 +33,15 @@ class Filing:
         """
         token = secrets.token_hex(4)  # a file that is there is never written over
         name = f"{self._mark}-{experiment}-{cut.upto:012d}-{kind}-{token}.parquet"
-        made = write_lines(self.folder / name, kind, rows, self.key, experiment)
-        return self._checked(part_of(kind, experiment, cut, self.now, made), made)
+        path = self.folder / name
+        try:
+            made = write_lines(path, kind, rows, self.key, experiment)
+            return self._checked(part_of(kind, experiment, cut, self.now, made), made)
+        except (BrokenFile, FileNotFoundError):
+            if path.is_file() or not self.folder.is_dir():
+                raise
+            (self.folder / UNNAMED / name).unlink(missing_ok=True)
+            raise Changed from None  # another run, that began meanwhile, moved it aside
 
     def _checked(self, part: Part, made: Written) -> Part:
         total = Adder(part.kind, self.key, part.experiment)
@@ -57,12 +66,7 @@ class Filing:
         """Move aside what a run that was cut off left, or one later than a backup that was restored."""
         with database.transaction():
             hold_names(database)
-            known = {part.file for part in parts(database)}
-            found = [
-                path
-                for path in sorted(self.folder.glob(f"{self._mark}-*.parquet"))
-                if path.name not in known
-            ]
+            found = unnamed(database, self.folder)
             for path in found:
                 (self.folder / UNNAMED).mkdir(exist_ok=True, mode=0o700)
                 path.rename(self.folder / UNNAMED / path.name)
