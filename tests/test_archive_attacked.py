@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import apsw
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -103,6 +104,17 @@ def test_a_copy_of_a_store_leaves_the_archive_of_the_first_alone(
     assert command("archive", copy, "--to", f"{copy}.archive") == 0
     assert command("verify", copy) == 0
     assert command("verify", store) == 0
+
+
+def test_a_database_that_cannot_be_used_is_said_in_words(store: Path, capsys: Any) -> None:
+    full = apsw.FullError("database or disk is full")
+    with patch("fairx.store.archives.moving.Archivist.run", side_effect=full):
+        assert command("archive", store) == 1
+    assert "store cannot be used: database or disk is full" in capsys.readouterr().err
+    assert main(["verify", "--store", "postgresql://127.0.0.1:1/nobody"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("fairx: error: the store cannot be used: connection failed")
+    assert said.count("\n") == 1
 
 
 POLICIES: dict[str, tuple[dict[str, Any], int, int]] = {  # policy, dimension, arms
