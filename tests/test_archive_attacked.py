@@ -22,6 +22,7 @@ from fairx.store.archives.erasing import check_known
 from fairx.store.archives.moving import Archivist
 from fairx.store.experiments import note
 from fairx.store.seals import keyed
+from fairx.store.sqlite import SQLite
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -365,3 +366,61 @@ def test_who_decides_by_a_snapshot_that_is_archived_does_not_have_younger_ones_a
         service.decide("last", "many")
     assert verified(database_url).problems == ()
     assert verified(database_url, Archive(read=False)).problems == ()
+
+
+def test_nothing_else_waits_for_an_archive(database_url: str, tmp_path: Path) -> None:
+    """Who decides, rewards what waits, creates, reads or starts need not: all but what the docs name."""
+    with serving(database_url) as service:
+        two_ends(service)
+        waits = service.decide("waits", unit="anna")["decision"]
+
+        def meanwhile() -> None:  # all lines of an experiment are gone, and nothing is committed
+            service.decide("just now")
+            assert service.reward(waits, 1.0) == "accepted"
+            service.create("another")
+            assert service.get(f"{E}/shop/status")["decisions"] == 10
+            assert service.ask("GET", f"{E}/shop/audit").is_success
+            export = service.ask("GET", f"{E}/shop/export")
+            assert len(pq.read_table(pa.BufferReader(export.content))) == 10
+            with serving(database_url) as other:
+                other.now = service.now
+                other.decide("elsewhere")
+
+        with at("archive_removed", meanwhile) as times:
+            assert archived(database_url, tmp_path / "archive").decisions == 36
+        assert times
+    assert verified(database_url).problems == ()
+
+
+def test_what_is_large_is_read_in_parts(store: Path, tmp_path: Path) -> None:
+    """Lists of candidates and sums that were kept may be large, and many."""
+    with serving(store) as service:
+        service.now = START + 240
+        service.create("wide", arms=[f"arm {i}" for i in range(200)], reward_window_s=40)
+        for i in range(9):
+            service.decide(f"w{i}", "wide", candidates=[f"arm {j}" for j in range(i, i + 150)])
+            one = service.decide(f"v{i}", "reader", contexts=[[1.0]] * 3, unit=f"v{i}")["decision"]
+            service.reward(one, 1.0, "reader")
+            service.later(50)
+            service.post(f"{E}/reader/erase", {"unit": f"v{i}"})  # which keeps sums
+        service.decide("last")
+    read: list[tuple[str, int]] = []
+    rows = SQLite.rows
+
+    def counted(database: SQLite, sql: str, values: Any = ()) -> Any:
+        found = rows(database, sql, values)
+        read.append((sql, len(found)))
+        return found
+
+    parts_of_two = {"snapshots": ("version", 2), "checkpoints": ("watermark", 2)}
+    with (
+        patch.object(SQLite, "rows", counted),
+        patch("fairx.store.archives.rejoining.POOLS", 2),
+        patch("fairx.store.archives.lines.BESIDE", parts_of_two),
+    ):
+        assert archived(store, tmp_path / "archive").decisions
+        assert verified(store).problems == ()
+    for start in ("SELECT digest, candidates FROM pools", "SELECT experiment, watermark, body"):
+        found = [count for sql, count in read if sql.startswith(start)]
+        assert max(found) == 2
+        assert sum(found) > 4
