@@ -18,6 +18,7 @@ from test_archive import ARMS, SECRET, TEXT, archived, at, create, verified, vis
 
 from fairx.command import main
 from fairx.store import Archive, located
+from fairx.store.archives.checking import broken_archives
 from fairx.store.archives.erasing import check_known
 from fairx.store.archives.moving import Archivist
 from fairx.store.experiments import note
@@ -424,3 +425,21 @@ def test_what_is_large_is_read_in_parts(store: Path, tmp_path: Path) -> None:
         found = [count for sql, count in read if sql.startswith(start)]
         assert max(found) == 2
         assert sum(found) > 4
+
+
+def test_an_erasure_while_it_is_verified_is_said(store: Path, tmp_path: Path, capsys: Any) -> None:
+    archived(store, tmp_path / "archive")
+    with serving(store) as service:
+
+        def meanwhile(*arguments: Any) -> list[str]:
+            assert service.post(f"{E}/reader/erase", {"unit": "u1"})["erased"] == 3
+            return broken_archives(*arguments)
+
+        with patch("fairx.store.verifying.broken_archives", meanwhile):
+            assert command("verify", store) == 1
+        assert (
+            "were exchanged meanwhile, for a unit was erased: verify again"
+            in capsys.readouterr().out
+        )
+        assert command("verify", store) == 0
+        assert "meanwhile" not in capsys.readouterr().out
