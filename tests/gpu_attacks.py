@@ -5,6 +5,7 @@ Its environment has `NUMBA_ENABLE_CUDASIM=1` and `NUMBA_DISABLE_JIT=1`.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from typing import Any, NamedTuple
@@ -15,6 +16,10 @@ import numpy as np
 from fairx import Affine, Exponential, FairXEG, FairXLinTS, FairXLinUCB, FairXTS, FairXUCB, simulate
 from fairx.compiled.gpu import Fleet
 from fairx.environments import Bernoulli, Linear, Normal
+from fairx.experiments import read
+from fairx.experiments.gpu import gpu_player
+from fairx.experiments.problems import dataset
+from fairx.experiments.tasks import play, validation_tasks
 from fairx.simulation import on_gpu
 
 MERIT = Exponential(4.0)
@@ -140,6 +145,36 @@ def interrupted() -> bool:
     return False
 
 
+def stopped_experiment() -> list[int]:
+    """Return how many tasks there are, how many rows were kept, how many came after, and how many are right."""
+    experiment = read("fig2", "smoke")[0]._replace(tuning_rounds=24, validation_runs=2)
+    checksum, merit = dataset(experiment.problem).checksum, experiment.merits[0]
+    tasks = [
+        task
+        for entrant in experiment.policies
+        for task in validation_tasks(
+            experiment, entrant, next(iter(entrant.points())), merit, checksum
+        )
+    ]
+    rows: dict[Any, Any] = {}
+
+    def stop(rounds: int) -> None:
+        if len(rows) >= 4:
+            raise KeyboardInterrupt
+
+    with contextlib.suppress(KeyboardInterrupt):
+        for task, row in gpu_player()(tasks, stop):
+            rows[task] = row  # noqa: PERF403 - those of before an interruption count
+    kept = len(rows)
+    left = [task for task in tasks if task not in rows]
+    rows |= dict(gpu_player()(left, lambda rounds: None))
+    right = sum(
+        all(np.array_equal(rows[task][name], value) for name, value in play(task).items())
+        for task in tasks
+    )
+    return [len(tasks), kept, len(left), right]
+
+
 def main() -> None:
     """Print all of it."""
     with np.errstate(all="ignore"):
@@ -152,7 +187,7 @@ def main() -> None:
         )
         found = {
             "shapes": shapes | {"another judge": bool(judged)}, "wrong": wrong(),
-            "memory": short_of_memory(), "interrupted": interrupted(),
+            "memory": short_of_memory(), "interrupted": interrupted(), "experiment": stopped_experiment(),
         }  # fmt: skip
     json.dump(found, sys.stdout, default=str)
 

@@ -10,11 +10,36 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
+from fairx import Exponential, FairXTS, Uniform, simulate
+from fairx.environments import Bernoulli
+
 pytestmark = pytest.mark.once
+
+
+class Drawing(NamedTuple):
+    """A world of others."""
+
+    mean: float
+
+    def draw(self, rng: Any) -> Any:
+        return rng.random()
+
+    def arms_of(self, example: Any) -> Any:
+        return np.arange(3)
+
+    def contexts_of(self, example: Any) -> Any:
+        return np.zeros((3, 0))
+
+    def means_of(self, example: Any) -> Any:
+        return np.full(3, self.mean)
+
+    def reward_of(self, example: Any, arm: int, rng: Any) -> float:
+        return self.mean
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +82,26 @@ def test_progress_tells_of_each_round_once_where_memory_ends(found: Any) -> None
 @pytest.mark.xfail(strict=True, reason="the error of the driver is handed on as it is")
 def test_no_memory_at_all_is_said_in_words(found: Any) -> None:
     assert "memory" in found["memory"]["none"].partition(":")[2]
+
+
+def test_an_experiment_that_was_stopped_keeps_whole_kinds_and_goes_on(found: Any) -> None:
+    tasks, kept, left, right = found["experiment"]
+    assert 4 <= kept < tasks
+    assert (kept + left, right) == (tasks, tasks)
+
+
+def test_a_world_that_draws_is_refused_by_name() -> None:
+    merit = Exponential(4.0)
+    with pytest.raises(ValueError, match=r"not Drawing\(.*: `draw` takes a generator"):
+        simulate(FairXTS(merit, 1, 0.5), Drawing(0.5), merit, rounds=10, seed=1, device="cuda")
+
+
+def test_without_numba_cuda_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [*(name for name in sys.modules if name.startswith("numba.cuda")), "numba_cuda"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    merit = Exponential(4.0)
+    with pytest.raises(ImportError, match=r"a GPU needs numba-cuda: pip install 'fairx\[cuda\]'"):
+        simulate(Uniform(), Bernoulli([0.2, 0.4]), merit, rounds=10, seed=1, device="cuda")
 
 
 def test_an_interruption_ends_it_and_the_next_one_is_right(found: Any) -> None:
