@@ -198,7 +198,7 @@ def test_what_is_young_stays_with_all_that_it_follows_from(tmp_path: Path) -> No
     assert "is not there" in str(verified(path).problems)
 
 
-@pytest.mark.parametrize(("point", "times"), list(zip(ARCHIVING, (2, 1, 2, 1), strict=True)))
+@pytest.mark.parametrize(("point", "times"), list(zip(ARCHIVING, (2, 2, 1, 2, 1), strict=True)))
 def test_killed_at_any_point_nothing_is_lost(
     tmp_path: Path, filled: tuple[bytes, Any], point: str, times: int
 ) -> None:

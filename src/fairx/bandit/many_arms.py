@@ -56,7 +56,7 @@ def decide_among_many(weigher, state, shelf, choice_keys, t):  # type: ignore[no
     marks, n = shelf.marks, len(shelf.arms)
     marks[UNPULLED] = weigher.unpulled(state, shelf.arms, marks[UNPULLED])
     if marks[UNPULLED] < n:
-        shelf.made[PROPENSITY], shelf.made[SCALE] = 1.0, 0.0
+        shelf.made[PROPENSITY], shelf.made[SCALE], shelf.made[EACH] = 1.0, 0.0, 0.0
         return marks[UNPULLED]
     if marks[OPEN] == 0:
         weigher.weigh_arms(state, shelf.arms, shelf.weights, shelf.changed)
@@ -111,7 +111,7 @@ class ManyArms:
         if position < 0:
             return None
         propensity, scale, each = self.shelf.made.tolist()
-        only = position if scale == 0.0 else -1
+        only = position if scale == each == 0.0 else -1
         chances = Chances(lock, self.shelf.weights, self._notes, self._noted, (scale, each, only))
         return position, propensity, chances
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,21 +47,21 @@ def run_verify(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from fairx.store import Archive, located, verify
+    from fairx.store.archives.record import parts
 
     store = located(options.store)
     archive = Archive(options.archive, not options.without_archive)
     database = store.reader()
     with tqdm(unit=" decisions", delay=2, leave=False) as bar, database.transaction():
+        named = parts(database)
         found = verify(database, secret_at_hand(store, options.secret_file), bar.update, archive)
         if options.export is not None:
             from fairx.store.anchors import behind
 
             found = found._replace(problems=(*behind(database, options.export), *found.problems))
+    moved = bool(found.problems) and parts(database) != named
     database.close()
-    for problem in found.problems[:SHOWN]:
-        print(f"problem: {problem}")
-    if len(found.problems) > SHOWN:
-        print(f"and {len(found.problems) - SHOWN:,} more")
+    _print_problems(found.problems, moved)
     print(
         f"{found.decisions - found.erased:,} decisions of {found.experiments} experiments made again, "
         f"{found.snapshots:,} snapshots rebuilt from {found.matured:,} mature decisions: "
@@ -77,6 +78,15 @@ def run_verify(options: argparse.Namespace) -> int:
             "lines that were removed are not missed: give the secret (--secret-file, FAIRX_SECRET)"
         )
     return 1 if found.problems else 0
+
+
+def _print_problems(problems: Sequence[str], moved: bool) -> None:
+    for problem in problems[:SHOWN]:
+        print(f"problem: {problem}")
+    if len(problems) > SHOWN:
+        print(f"and {len(problems) - SHOWN:,} more")
+    if moved:
+        print("files of the archive were exchanged meanwhile, for a unit was erased: verify again")
 
 
 def run_backup(options: argparse.Namespace) -> int:

@@ -30,6 +30,7 @@ EXPECTED = (
     TypeError,
     MemoryError,
 )  # the user's or the machine's doing
+DATABASES = ("apsw", "psycopg")  # whose errors are so too: a full disk, a server that is away
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,6 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
         return _say(f"error: {error}{notes}", 1)
+    except Exception as error:
+        if parsed.traceback or type(error).__module__.partition(".")[0] not in DATABASES:
+            raise
+        said = " ".join(str(error).split())
+        return _say(f"error: the store cannot be used: {said}", 1)
     return status
 
 

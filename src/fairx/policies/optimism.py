@@ -76,7 +76,12 @@ class Exact(NamedTuple):
             climb_peaks(merit, state, arms, self.passes, work[: len(arms)], out)
 
     def weigher(self, merit: Merit, arms: int, low: float, high: float) -> Any:
-        """Return what weighs many arms by the ends of intervals between `low` and `high`."""
+        """Return what weighs many arms by the ends of intervals between `low` and `high`.
+
+        It goes on from the ends of before. Where passes end the climb, that leads elsewhere.
+        """
+        if self.passes < PASSES:
+            return None
         return weigher_of_ends(merit, self.passes, arms, low, high)
 
     def deploy_on_places(

@@ -11,6 +11,7 @@ from fairx.numerics.trees import (
     Tree,
     ask_for,
     ask_for_leaf,
+    at,
     first_with,
     lift,
     lift_all,
@@ -76,8 +77,13 @@ def level_of(ends: Tree) -> float:
 @kernel
 def put_end(ends: Tree, state: Any, arm: int, position: int, level: float, weights: Vector) -> None:
     """Put an arm at the end that is better at this level."""
+    put_at(ends, state, arm, position, level <= state.thresholds[arm], weights)
+
+
+@kernel
+def put_at(ends: Tree, state: Any, arm: int, position: int, up: bool, weights: Vector) -> None:
+    """Put an arm at its high end, or at its low one."""
     threshold = state.thresholds[arm]
-    up = level <= threshold
     weights[position] = state.high_merits[arm] if up else state.low_merits[arm]
     put(ends, position, WEIGHT, weights[position])
     put(ends, position, VALUE, state.high_values[arm] if up else state.low_values[arm])
@@ -90,20 +96,41 @@ def settle_ends(
     ends: Tree, state: Any, arms: Indices, passes: int, weights: Vector, changed: Indices,
     count: int,
 ) -> int:  # fmt: skip
-    """Move all arms whose threshold the level crossed, until it stays; list them, and count them."""
+    """Move all arms whose threshold the level crossed, until it stays; list them, and count them.
+
+    The level of any ends is at most the best one, and that of ends which are best at it is not below it:
+    it never falls, but where rounding puts it above a threshold that it is to stay below.
+    """
+    full = False
     for _ in range(passes):
-        level, crossed = level_of(ends), False
+        level, first = level_of(ends), count
         while ends.top[LEAST_HIGH] < level or ends.top[MOST_LOW] >= level:
-            column = LEAST_HIGH if ends.top[LEAST_HIGH] < level else MOST_LOW
-            position = first_with(ends, column)
+            position = first_with(ends, LEAST_HIGH if ends.top[LEAST_HIGH] < level else MOST_LOW)
             put_end(ends, state, arms[position], position, level, weights)
             lift(ends, position)
-            crossed = True
-            changed[min(count, len(changed) - 1)] = position
-            count = min(count + 1, len(changed))
-        if not crossed:
+            if count == len(changed):  # the list keeps those of this pass, which are all different
+                for i in range(first, count):
+                    changed[i - first] = changed[i]
+                full, first, count = True, 0, count - first
+            changed[count] = position
+            count += 1
+        if count == first:
             break
-    return count
+        if level_of(ends) < level:
+            put_back(ends, state, arms, weights, changed[first:count])
+            break
+    return len(changed) if full else count
+
+
+@kernel
+def put_back(
+    ends: Tree, state: Any, arms: Indices, weights: Vector, crossed: Indices
+) -> None:  # fmt: skip
+    """Put arms at their other ends."""
+    for position in crossed:
+        up = at(ends, position, MOST_LOW) > -math.inf
+        put_at(ends, state, arms[position], position, up, weights)
+        lift(ends, position)
 
 
 def weigher_of_ends(

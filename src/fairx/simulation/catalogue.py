@@ -33,6 +33,7 @@ from .tally import Tally, lead, pass_mark
 # Columns of the tree: sums of weights, of weights times means, of what is fair and of weights among the
 # arms that are short; the least fair share over weight among them, and the most among the others.
 WEIGHT, EARNING, FAIR, SHORT, LEAST_SHORT, MOST_OTHER = range(6)
+FAR = 2.0**20  # how many times a scale their sum may be: what is added up by it is right to 1e-10
 SCALES, ROUNDS = range(2)  # sums over the rounds so far: of scales, and of rounds
 
 
@@ -87,6 +88,8 @@ def play_catalogue(  # type: ignore[no-untyped-def]
                 weigher.weigh_arms(state, offered, catalogue.weights, catalogue.changed)
                 open_catalogue(catalogue, fair, share)
             scale, root = scale_of(catalogue, share), catalogue.tree.top
+            if catalogue.sums[SCALES] > FAR * scale:
+                begin_sums(catalogue, tally, each)
             arm = drawn(catalogue.tree, arms, scale, each, tally.uniforms[2, row])
             weigher.ask_for_arm(state, arm, arm)
             ask_for_arm(catalogue, tally, arm)
@@ -168,6 +171,15 @@ def follow(catalogue: Catalogue, tally: Tally, count: int, share: float) -> None
         arm = first_with(tree, LEAST_SHORT if tree.top[LEAST_SHORT] <= scale else MOST_OTHER)
         put_arm(catalogue, arm, scale)
         lift(tree, arm)
+
+
+@kernel
+def begin_sums(catalogue: Catalogue, tally: Tally, each: float) -> None:
+    """Add up all exposures, and begin to sum scales anew: in the old sum a small one would be lost."""
+    for arm in range(len(catalogue.weights)):
+        add_exposure(catalogue, tally, arm, each)
+        catalogue.settled[arm, SCALES] = 0.0
+    catalogue.sums[SCALES] = 0.0
 
 
 @kernel

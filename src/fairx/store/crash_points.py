@@ -10,7 +10,13 @@ NAMES = (
     "mid_fold", "mid_snapshot", "mid_export",
 )  # fmt: skip
 # Those of `fairx archive`: a service does not come by.
-ARCHIVING = ("archive_written", "archive_named", "archive_removed", "archive_committed")
+ARCHIVING = (
+    "archive_writing",
+    "archive_written",
+    "archive_named",
+    "archive_removed",
+    "archive_committed",
+)
 _name, _, _count = os.environ.get("FAIRX_KILL_AT", "").partition(":")
 _left = int(_count or 1)
 

@@ -34,6 +34,10 @@ class Database(Protocol):
         """Refuse a store that is damaged."""
         ...
 
+    def identity(self) -> str:
+        """Return what tells this store from a copy of it."""
+        ...
+
     def probe(self) -> None:
         """Write something that leaves no trace: what is wrong with writing is raised."""
         ...

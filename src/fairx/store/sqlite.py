@@ -109,6 +109,10 @@ class SQLite:
         if found != "ok":
             raise BrokenFile(f"{self.path} is damaged, SQLite says: {found}: restore a backup")
 
+    def identity(self) -> str:
+        """Return where the file is."""
+        return str(self.path.resolve())
+
     def probe(self) -> None:
         """Write something that leaves no trace."""
         write_nothing(self)

@@ -18,13 +18,14 @@ LAST = """
 SELECT m.number FROM matured m
 WHERE m.experiment = ? AND m.sequence = (SELECT max(sequence) FROM decisions)
 """
+# A process that was away may have decided by a snapshot that is archived: that one is not needed.
 NEEDED = """
 SELECT min(snapshot) FROM (
   SELECT min(d.snapshot) AS snapshot FROM waiting w JOIN decisions d ON d.sequence = w.sequence
-  WHERE w.experiment = ?
+  WHERE w.experiment = ? AND d.snapshot >= ?
   UNION ALL
   SELECT min(d.snapshot) FROM matured m JOIN decisions d ON d.sequence = m.sequence
-  WHERE m.experiment = ? AND m.number > ?
+  WHERE m.experiment = ? AND m.number > ? AND d.snapshot >= ?
 ) AS young
 """
 WATERMARK = "SELECT watermark FROM snapshots WHERE experiment = ? AND version = ?"
@@ -68,7 +69,8 @@ def _most(database: Database, experiment: int, before: float) -> int:
         old = young - 1
     for (last,) in database.rows(LAST, (experiment,)):
         old = min(old, last - 1)
-    ((needed,),) = database.rows(NEEDED, (experiment, experiment, old))
+    first = last_cut(database, experiment).version
+    ((needed,),) = database.rows(NEEDED, (experiment, first, experiment, old, first))
     found = [watermark for (watermark,) in database.rows(WATERMARK, (experiment, needed))]
     return int(min([old, *found]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fairx.errors import BrokenFile
-from fairx.files import replaced
+from fairx.files import sync_directory
 
+from .. import crash_points
 from ..database import Row
 from ..sealing import MODULUS, Sum, digest
 from ..seals import KINDS
@@ -73,15 +75,32 @@ class Written(NamedTuple):
 def write_lines(
     path: Path, kind: str, rows: Iterable[list[Row]], key: bytes, experiment: int
 ) -> Written:
-    """Write lines to a file that is there, and synced, when it is whole."""
-    schema, total = SCHEMAS[kind], Adder(kind, key, experiment)
-    with replaced(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for some in rows:
-            total.add(some)
-            columns = list(zip(*some, strict=True))
-            writer.write_table(pa.table(list(map(pa.array, columns, schema.types)), schema))
-    path.chmod(0o600)  # it may have contexts and units
+    """Write lines to a new file, synced when this returns; return what it is known by."""
+    total = Adder(kind, key, experiment)
+    write_table(path, kind, map(total.noted, rows))
     return Written(path.name, digest_of(path), total.found)
+
+
+def write_table(path: Path, kind: str, rows: Iterable[list[Row]]) -> None:
+    """Write lines to a new file, which goes again where that fails.
+
+    It has its name from the start: half a file, of a run that was killed, is seen to be one.
+    """
+    schema = SCHEMAS[kind]
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)  # contexts and units
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+                for some in rows:
+                    columns = list(zip(*some, strict=True))
+                    writer.write_table(pa.table(list(map(pa.array, columns, schema.types)), schema))
+                    crash_points.reach("archive_writing")
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
 
 
 class Adder:
@@ -99,6 +118,11 @@ class Adder:
             count += sign
             total += sign * digest(self._key, self._of, [row[place] for place in self._places])
         self.found = (count, total % MODULUS)
+
+    def noted(self, rows: list[Row]) -> list[Row]:
+        """Add lines, and return them."""
+        self.add(rows)
+        return rows
 
 
 def read_lines(folder: Path, part: Part, columns: list[str] | None = None) -> Iterator[list[Row]]:

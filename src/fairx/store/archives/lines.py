@@ -19,11 +19,9 @@ READING = {  # by the numbers of matured decisions
     "matured": f"SELECT {{columns}} FROM matured m WHERE {RANGE} ORDER BY m.number",
 }
 LETTER = {"decisions": "d", "rewards": "e", "shown": "e", "matured": "m"}
-# Few and small: read at once. The sums at the cut stay.
-BESIDE = {
-    "snapshots": "SELECT {columns} FROM snapshots WHERE experiment = ? AND version < ? ORDER BY version",
-    "checkpoints": "SELECT {columns} FROM checkpoints WHERE experiment = ? AND watermark < ? ORDER BY watermark",
-}
+# By a number of their own. The sums at the cut stay, and those kept before may be large.
+BESIDE = {"snapshots": ("version", CHUNK), "checkpoints": ("watermark", 64)}
+NUMBERED_BY = "SELECT {columns} FROM {kind} WHERE experiment = ? AND {number} > ? AND {number} < ? ORDER BY {number} LIMIT {most}"
 DECISIONS = tuple(READING) + tuple(BESIDE)  # the kinds, of an experiment
 NUMBERED = "SELECT sequence FROM matured m WHERE " + RANGE
 REMOVING = (
@@ -51,13 +49,22 @@ def stored(database: Database, kind: str, span: Span) -> Iterator[list[Row]]:
     """Yield the lines of a kind as they are in the store, some at a time."""
     names = SCHEMAS[kind].names
     if kind in BESIDE:
-        last = span.cut.version if kind == "snapshots" else span.cut.upto
-        sql = BESIDE[kind].format(columns=", ".join(names))
-        yield from filter(None, [database.rows(sql, (span.experiment, last))])
+        yield from _beside(database, kind, span)
         return
     columns = ", ".join(f"{LETTER[kind]}.{name}" for name in names)
     sql = READING[kind].format(columns=columns, kind=kind)
     yield from filter(None, (database.rows(sql, chunk) for chunk in span.chunks()))
+
+
+def _beside(database: Database, kind: str, span: Span) -> Iterator[list[Row]]:
+    """Yield snapshots or checkpoints before the cut."""
+    (number, most), names = BESIDE[kind], SCHEMAS[kind].names
+    end = span.cut.version if kind == "snapshots" else span.cut.upto
+    sql = NUMBERED_BY.format(columns=", ".join(names), kind=kind, number=number, most=most)
+    found = database.rows(sql, (span.experiment, -1, end))
+    while found:
+        yield found
+        found = database.rows(sql, (span.experiment, found[-1][names.index(number)], end))
 
 
 def lock(database: Database, span: Span) -> None:

@@ -17,16 +17,16 @@ from .. import crash_points
 from ..database import Database, add
 from ..earlier import Earlier
 from ..experiments import lock_experiment, note
-from ..folding import keep_sums
+from ..folding import fold, keep_sums
 from ..sealing import ALL, sealed
 from ..seals import seal_key
 from ..snapshots import ServedExperiment, experiments
 from . import tallies
 from .cutting import next_cut
 from .files import Adder
-from .filing import Filing
+from .filing import Changed, Filing
 from .lines import DECISIONS, OF_DECISIONS, RANGE, Span, lock, remove, stored
-from .record import FOLDER, Cut, Part, last_cut, sum_of
+from .record import Cut, Part, hold_names, last_cut, say_folder, sum_of
 
 ACTOR = "fairx archive"
 TRIES = 5  # with PostgreSQL, a late reward may come between
@@ -40,7 +40,7 @@ OLD_ACTIONS = "SELECT max(id) FROM actions WHERE time < ? AND id < (SELECT max(i
 ACTIONS = (
     "SELECT id, time, actor, action, experiment, detail FROM actions WHERE id <= ? ORDER BY id"
 )
-SAID = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+REMOVED = "DELETE FROM actions WHERE id <= ? RETURNING id"
 
 
 class Moved(NamedTuple):
@@ -56,10 +56,6 @@ class Moved(NamedTuple):
         return Moved(*(one + two for one, two in zip(self, other, strict=True)))
 
 
-class Changed(Exception):
-    """Something came to lines that were being archived."""
-
-
 class Archivist:
     """Archives what is old of a store, which has seals."""
 
@@ -69,7 +65,10 @@ class Archivist:
 
     def run(self, before: float, progress: Callable[[int], None] = lambda count: None) -> Moved:
         """Archive what was mature before a time, of all experiments, and actions of before it."""
+        with self.database.transaction():  # so that erasing knows, whatever is left there
+            say_folder(self.database, self.filing.folder)
         found = Moved(unnamed=self.filing.move_unnamed(self.database))
+        self._fold_deleted()
         for experiment in experiments(self.database, "1 = 1"):
             while cut := next_cut(self.database, experiment.id, before):
                 moved = _tried(partial(self._move, experiment, cut))
@@ -77,16 +76,24 @@ class Archivist:
                 found = found.plus(moved)
         return found.plus(_tried(partial(self._move_actions, before)))
 
+    def _fold_deleted(self) -> None:
+        """Fold what waited when its experiment was deleted: no service does, and it would stay for ever."""
+        for experiment in experiments(self.database, "status = 'deleted'"):
+            more = True
+            while more:
+                with self.database.transaction():
+                    more = fold(self.database, experiment, self.now) is not None
+
     def _move(self, experiment: ServedExperiment, cut: Cut) -> Moved:
         span = Span(experiment.id, last_cut(self.database, experiment.id).upto, cut)
         if span.after >= cut.upto:
             return Moved()  # another was faster
-        made = [
-            self.filing.write(kind, span.experiment, cut, stored(self.database, kind, span))
-            for kind in DECISIONS
-        ]
-        crash_points.reach("archive_written")
+        made: list[Part] = []
         try:
+            for kind in DECISIONS:
+                lines = stored(self.database, kind, span)
+                made.append(self.filing.write(kind, span.experiment, cut, lines))
+            crash_points.reach("archive_written")
             with self.database.transaction():
                 lock_experiment(self.database, experiment)
                 lock(self.database, span)
@@ -108,12 +115,16 @@ class Archivist:
             return Moved()
         rows = self.database.rows(ACTIONS, (last,))
         made = [self.filing.write("actions", ALL, Cut(last), [rows])]
-        with self.database.transaction():
-            if self.database.rows(ACTIONS, (last,)) != rows:
-                self.filing.forget(made)
-                raise Changed
-            self._name(made, None)
-            self.database.rows("DELETE FROM actions WHERE id <= ?", (last,))
+        try:
+            with self.database.transaction():
+                if self.database.rows(ACTIONS, (last,)) != rows:
+                    raise Changed
+                self._name(made, None)
+                if len(self.database.rows(REMOVED, (last,))) != len(rows):
+                    raise Changed  # one that was numbered before came just now
+        except Changed:
+            self.filing.forget(made)
+            raise
         return Moved(actions=len(rows), files=1)
 
     def _compare(self, span: Span, made: list[Part]) -> None:
@@ -157,10 +168,13 @@ class Archivist:
 
     def _name(self, made: list[Part], name: str | None) -> None:
         """Have the store name the files, and say where they are."""
+        hold_names(self.database)
+        if not self.filing.has(made):
+            raise Changed  # another run, that began meanwhile, took them for ones left behind
         add(self.database, "archives", made)
         for part in made:
             sealed(self.database, "archives", part.experiment, [part])
-        self.database.rows(SAID, (FOLDER, str(self.filing.folder.resolve())))
+        say_folder(self.database, self.filing.folder)
         detail = {"upto": made[0].upto, "lines": {part.kind: part.lines for part in made}}
         note(self.database, self.now, ACTOR, "archive", name, detail)
 

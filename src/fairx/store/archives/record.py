@@ -11,7 +11,10 @@ from ..database import Database, listed
 from ..errors import Conflict
 from ..sealing import Sum, blinded, revealed
 
-FOLDER = "archive"  # in `meta`
+FOLDER, STORE = "archive", "archive of"  # in `meta`: where the files are, and whose they are
+SAID = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+KNOWN = "SELECT value FROM meta WHERE name = ?"
+HELD = "SELECT value FROM meta WHERE name = 'secret'"  # a row that every such store has
 PARTS = (
     "SELECT experiment, kind, upto, version, file, digest, lines, nonce, value, time FROM archives"
 )
@@ -93,6 +96,31 @@ def folder_of(database: Database, given: Path | None) -> Path:
     """Return where the files are: as given, or as the last one who archived said."""
     if given is not None:
         return given
-    for (found,) in database.rows("SELECT value FROM meta WHERE name = ?", (FOLDER,)):
+    for (found,) in database.rows(KNOWN, (FOLDER,)):
         return Path(found)
     raise Conflict("nothing is known of where the archive is: say it, --archive FOLDER")
+
+
+def say_folder(database: Database, folder: Path) -> None:
+    """Have the store say where its files are, and that they are its own."""
+    database.rows(SAID, (FOLDER, str(folder.resolve())))
+    database.rows(SAID, (STORE, database.identity()))
+
+
+def others_folder(database: Database) -> str | None:
+    """Say whose the files are, where the store that says where they are is a copy, or was moved.
+
+    The first store may be in use, and names the same files: a copy must not take them away from it.
+    """
+    for (found,) in database.rows(KNOWN, (STORE,)):
+        if found != database.identity():
+            return f"the archive {folder_of(database, None)} is that of {found}"
+    return None
+
+
+def hold_names(database: Database) -> None:
+    """Keep others from naming files, and from moving those aside that have no name yet.
+
+    Until the transaction ends: a file that is there now is there when it is named.
+    """
+    database.rows(HELD + database.lock)

@@ -16,6 +16,7 @@ from ..sqlite import SQLite
 from .files import CHUNK, SCHEMAS, read_lines
 from .record import folder_of, parts
 
+POOLS = 128  # in memory at once
 # Tables, by what tells their rows apart, and how many columns that is.
 COPIED = {
     "arms": "version, place", "decisions": "sequence", "waiting": "sequence", "shown": "decision",
@@ -52,7 +53,8 @@ def _fill(path: Path, database: Database, experiment: int, archive: Path) -> Non
                 "experiments",
                 database.rows("SELECT * FROM experiments WHERE id = ?", (experiment,)),
             )
-            _copy(target, "pools", database.rows("SELECT * FROM pools"))
+            for rows in _pools(database):
+                _copy(target, "pools", rows)
             for table, order in COPIED.items():
                 for rows in _stored(database, table, order, experiment):
                     _copy(target, table, rows)
@@ -61,6 +63,15 @@ def _fill(path: Path, database: Database, experiment: int, archive: Path) -> Non
                     _copy(target, part.kind, rows, SCHEMAS[part.kind].names)
     finally:
         target.close()
+
+
+def _pools(database: Database) -> Iterator[list[Row]]:
+    """Yield lists of candidates, few at a time: one of 10,000 arms has 80 kilobytes."""
+    sql = f"SELECT digest, candidates FROM pools{{}} ORDER BY digest LIMIT {POOLS}"
+    found = database.rows(sql.format(""))
+    while found:
+        yield found
+        found = database.rows(sql.format(" WHERE digest > ?"), found[-1][:1])
 
 
 def _stored(database: Database, table: str, order: str, experiment: int) -> Iterator[list[Row]]:

@@ -1,0 +1,196 @@
+"""Odd shapes, code of others and short memory in the simulator of numba-cuda: a process of its own, which prints JSON.
+
+Its environment has `NUMBA_ENABLE_CUDASIM=1` and `NUMBA_DISABLE_JIT=1`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+
+from fairx import Affine, Exponential, FairXEG, FairXLinTS, FairXLinUCB, FairXTS, FairXUCB, simulate
+from fairx.compiled.gpu import Fleet
+from fairx.environments import Bernoulli, Linear, Normal
+from fairx.experiments import read
+from fairx.experiments.gpu import gpu_player
+from fairx.experiments.problems import dataset
+from fairx.experiments.tasks import play, validation_tasks
+from fairx.simulation import on_gpu
+
+MERIT = Exponential(4.0)
+TS, COINS = FairXTS(MERIT, 1, 0.5), Bernoulli([0.2, 0.8, 0.5])
+SOME: Any = {"rounds": 40, "runs": 3, "seed": 1, "checkpoints": 4}
+
+
+class Divided(NamedTuple):
+    """A policy of others, in its inner form, which divides what it is told to: 1, if it is right."""
+
+    whole: float
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        return 0, 0
+
+    def start(self, arms: int, dimension: int = 0) -> Any:
+        return np.zeros(arms)
+
+    def propose(
+        self, state: Any, arms: Any, contexts: Any, normals: Any, work: Any, out: Any
+    ) -> None:
+        for position in range(len(arms)):
+            out[position] = self.whole / len(arms)
+
+    def absorb(self, state: Any, arm: int, context: Any, reward: float, work: Any) -> None:
+        state[arm] += reward
+
+    def probabilities(self, state: Any, arms: Any, contexts: Any, rng: Any) -> Any:
+        return np.full(len(arms), self.whole / len(arms))
+
+    def learn(self, state: Any, arm: int, context: Any, reward: float) -> None:
+        state[arm] += reward
+
+
+def linear(arms: int, dimension: int) -> Linear:
+    rng = np.random.default_rng(0)
+    return Linear(rng.normal(size=(5, arms, dimension)), rng.normal(size=dimension), 0.1)
+
+
+SHAPES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "one arm": (TS, Bernoulli([0.5]), {}),
+    "one arm, intervals": (FairXUCB(MERIT, 0.2), Bernoulli([0.5]), {}),
+    "two arms": (TS, Bernoulli([0.2, 0.8]), {}),
+    "no noise": (TS, Normal([0.2, 0.8], 0.0), {}),
+    "one run": (TS, COINS, {"runs": 1}),
+    "runs by number": (TS, COINS, {"runs": [5, 2, 9]}),
+    "more runs than a block of threads": (FairXEG(MERIT, 0.1), COINS, {"runs": 70, "rounds": 5}),
+    "one round": (TS, COINS, {"rounds": 1, "checkpoints": 1}),
+    "15 rounds": (TS, COINS, {"rounds": 15}),
+    "17 rounds": (TS, COINS, {"rounds": 17}),
+    "checkpoints about blocks": (TS, COINS, {"rounds": 33, "checkpoints": [1, 2, 16, 17, 32, 33]}),
+    "every round": (TS, COINS, {"rounds": 20, "checkpoints": list(range(1, 21))}),
+    "a policy of others": (Divided(1.0), COINS, {}),
+    "one feature": (FairXLinTS(MERIT, 1.0, 0.5), linear(3, 1), {"rounds": 18}),
+    "one feature, one arm": (FairXLinUCB(MERIT, 0.1, 1.0), linear(1, 1), {"rounds": 18, "runs": 2}),
+    "more features than lanes": (FairXLinTS(MERIT, 1.0, 0.5), linear(2, 33), {"rounds": 5, "runs": 2}),
+}  # fmt: skip
+
+
+def played(policy: Any, world: Any, judge: Any = MERIT, **options: Any) -> Any:
+    """Return what is said where it is refused, and else the result."""
+    try:
+        return simulate(policy, world, judge, **SOME | options)
+    except Exception as error:  # noqa: BLE001 - told
+        return f"{type(error).__name__}: {error}"
+
+
+def wrong() -> dict[str, list[str]]:
+    """Return what the processor says of code of others that is wrong, and what is said for a GPU."""
+    policies: Any = {
+        "sum 0.5": Divided(0.5),
+        "no number": Divided(float("nan")),
+        "negative": Divided(-1.0),
+    }
+    found = {
+        name: [str(played(policy, COINS, device=device))[:30] for device in ("cpu", "cuda")]
+        for name, policy in policies.items()
+    }
+    text: Any = {"first": lambda seen: "a"}
+    found["a measure that is no number"] = [
+        str(played(TS, COINS, measures=text, device=device))[:30] for device in ("cpu", "cuda")
+    ]
+    return found
+
+
+def short_of_memory() -> dict[str, Any]:
+    """Return the rounds that are told of where memory ends at the start, and in the middle."""
+    found, here = dict[str, Any](), played(TS, COINS, runs=7)
+    send, play = Fleet.send, Fleet.play
+
+    def at_start(fleet: Any) -> Any:
+        if len(fleet) > 2:
+            raise MemoryError
+        return send(fleet)
+
+    def in_the_middle(fleet: Any, start: int, stop: int) -> Any:
+        if len(fleet) > 2 and start >= 16:
+            raise MemoryError
+        return play(fleet, start, stop)
+
+    for name, method, what in (("start", "send", at_start), ("middle", "play", in_the_middle)):
+        told: list[int] = []
+        with patch.object(Fleet, method, what):
+            there = played(TS, COINS, runs=7, device="cuda", progress=told.append)
+        found[name] = [there == here, sum(told)]
+    with patch.object(on_gpu, "free_memory", lambda: 1):
+        found["one at a time"] = [played(TS, COINS, runs=7, device="cuda") == here, 280]
+    with patch.object(Fleet, "send", side_effect=MemoryError("none")):
+        found["none"] = played(TS, COINS, device="cuda")
+    return found
+
+
+def interrupted() -> bool:
+    """Tell whether Ctrl-C ends it, and the next one is right."""
+
+    def stop(rounds: int) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        played(TS, COINS, device="cuda", progress=stop)
+    except KeyboardInterrupt:
+        return bool(played(TS, COINS, device="cuda") == played(TS, COINS))
+    return False
+
+
+def stopped_experiment() -> list[int]:
+    """Return how many tasks there are, how many rows were kept, how many came after, and how many are right."""
+    experiment = read("fig2", "smoke")[0]._replace(tuning_rounds=24, validation_runs=2)
+    checksum, merit = dataset(experiment.problem).checksum, experiment.merits[0]
+    tasks = [
+        task
+        for entrant in experiment.policies
+        for task in validation_tasks(
+            experiment, entrant, next(iter(entrant.points())), merit, checksum
+        )
+    ]
+    rows: dict[Any, Any] = {}
+
+    def stop(rounds: int) -> None:
+        if len(rows) >= 4:
+            raise KeyboardInterrupt
+
+    with contextlib.suppress(KeyboardInterrupt):
+        for task, row in gpu_player()(tasks, stop):
+            rows[task] = row  # noqa: PERF403 - those of before an interruption count
+    kept = len(rows)
+    left = [task for task in tasks if task not in rows]
+    rows |= dict(gpu_player()(left, lambda rounds: None))
+    right = sum(
+        all(np.array_equal(rows[task][name], value) for name, value in play(task).items())
+        for task in tasks
+    )
+    return [len(tasks), kept, len(left), right]
+
+
+def main() -> None:
+    """Print all of it."""
+    with np.errstate(all="ignore"):
+        shapes = {
+            name: bool(played(*both, **options) == played(*both, **options, device="cuda"))
+            for name, (*both, options) in SHAPES.items()
+        }
+        judged = played(TS, COINS, Affine(1, 0.5)) == played(
+            TS, COINS, Affine(1, 0.5), device="cuda"
+        )
+        found = {
+            "shapes": shapes | {"another judge": bool(judged)}, "wrong": wrong(),
+            "memory": short_of_memory(), "interrupted": interrupted(), "experiment": stopped_experiment(),
+        }  # fmt: skip
+    json.dump(found, sys.stdout, default=str)
+
+
+if __name__ == "__main__":
+    main()
