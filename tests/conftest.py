@@ -33,7 +33,7 @@ ONCE = {
     "test_claims_null", "test_client", "test_compact", "test_dashboard_browser", "test_deployment", "test_dialects",
     "test_discounted_ridge", "test_evaluation_coverage", "test_evaluation_fields", "test_failover", "test_features",
     "test_keeping", "test_late_oracles", "test_latex", "test_logs", "test_logs_files", "test_many_arms",
-    "test_mutate", "test_notions", "test_operation", "test_outages", "test_pictures", "test_plots", "test_recipes",
+    "test_mutate", "test_notions", "test_operation", "test_outages", "test_pictures", "test_plots",
     "test_report", "test_report_browser", "test_rival_notions", "test_seals", "test_shedding", "test_site",
     "test_site_browser", "test_telling", "test_turnover", "test_typescript", "test_withholding",
 }  # fmt: skip
@@ -42,7 +42,8 @@ ONCE = {
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what need not be run twice."""
     for item in items:
-        if item.path.stem in ONCE:
+        played_interpreted = "slowly" in getattr(item, "fixturenames", ())
+        if item.path.stem in ONCE or played_interpreted:
             item.add_marker("once")
 
 

@@ -132,6 +132,7 @@ def test_policies_meet_the_same_world_under_one_seed() -> None:
     np.testing.assert_array_equal(first.pulls, second.pulls)
 
 
+@pytest.mark.compiled
 def test_the_optimal_policy_has_no_regret_and_is_sampled_in_proportion() -> None:
     """Frequencies of 20,000 draws within 5 standard errors: false alarm below 1e-5 for 14 arms."""
     merit, rounds = Exponential(10), 20_000
