@@ -49,6 +49,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         played_interpreted = "slowly" in getattr(item, "fixturenames", ())
         if item.path.stem in ONCE or played_interpreted:
             item.add_marker("once")
+        marks = {mark.name for mark in item.iter_markers()}
+        if "once" in marks and marks & {"compiled", "service"}:
+            raise pytest.UsageError(f"{item.nodeid} would be run in neither pass")
 
 
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
