@@ -26,24 +26,32 @@ collect_ignore = ["test_postgres_cluster.py"] if sys.platform == "win32" else []
 settings.register_profile("fairx", deadline=None)
 settings.load_profile("fairx")
 
-# Nothing of theirs is compiled: pages, pictures, files, words. They are run interpreted alone.
+# Nothing of theirs is compiled, or not for its own sake: pages, pictures, files, words, and kernels that
+# are called from Python. They are run interpreted alone.
 ONCE = {
     "test_adapters", "test_archive", "test_audit_attacked", "test_audit_browser", "test_audit_fields", "test_audit_figures",
     "test_audit_files", "test_audit_noise", "test_audit_options", "test_audit_pages", "test_claims",
     "test_claims_null", "test_client", "test_compact", "test_dashboard_browser", "test_deployment", "test_dialects",
     "test_discounted_ridge", "test_evaluation_coverage", "test_evaluation_fields", "test_failover", "test_features",
     "test_keeping", "test_late_oracles", "test_latex", "test_logs", "test_logs_files", "test_many_arms",
-    "test_mutate", "test_notions", "test_operation", "test_outages", "test_pictures", "test_plots", "test_recipes",
+    "test_mutate", "test_notions", "test_operation", "test_outages", "test_pictures", "test_plots",
     "test_report", "test_report_browser", "test_rival_notions", "test_seals", "test_shedding", "test_site",
     "test_site_browser", "test_telling", "test_turnover", "test_typescript", "test_withholding",
+    "test_api", "test_architecture", "test_elementary", "test_environments", "test_experiment_files",
+    "test_exposure", "test_logged", "test_lossy", "test_merit", "test_metrics", "test_packaging",
+    "test_postgres_cluster", "test_progress", "test_pythons", "test_settings", "test_spans",
 }  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what need not be run twice."""
     for item in items:
-        if item.path.stem in ONCE:
+        played_interpreted = "slowly" in getattr(item, "fixturenames", ())
+        if item.path.stem in ONCE or played_interpreted:
             item.add_marker("once")
+        marks = {mark.name for mark in item.iter_markers()}
+        if "once" in marks and marks & {"compiled", "service"}:
+            raise pytest.UsageError(f"{item.nodeid} would be run in neither pass")
 
 
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -19,13 +20,21 @@ def played(policy: Any, world: Any = WORLD, judge: Any = MERIT, **options: Any) 
     return simulate(policy, world, judge, **{"rounds": 200, "seed": 1, "runs": 6} | options)
 
 
-FAIR, USUAL = played(FairXTS(MERIT, 1, 0.5)), played(TS(1, 0.5))
+@functools.cache
+def fair() -> Result:
+    """Play when a test asks for it: at import, each worker of the tests would, and compile."""
+    return played(FairXTS(MERIT, 1, 0.5))
+
+
+@functools.cache
+def usual() -> Result:
+    return played(TS(1, 0.5))
 
 
 def test_differences_are_those_of_scipy_run_by_run() -> None:
-    found = compare(fair=FAIR, usual=USUAL)
+    found = compare(fair=fair(), usual=usual())
     for one in found.differences:
-        a, b = (result.curves()[one.measure][:, -1] for result in (FAIR, USUAL))
+        a, b = (result.curves()[one.measure][:, -1] for result in (fair(), usual()))
         expected = stats.ttest_rel(a, b).confidence_interval(0.95)
         assert (one.low, one.high) == pytest.approx((expected.low, expected.high), rel=1e-9)
         assert one.value == pytest.approx((a - b).mean())
@@ -43,22 +52,22 @@ def test_differences_are_those_of_scipy_run_by_run() -> None:
 
 def test_runs_are_paired_by_their_numbers_not_by_their_places() -> None:
     shuffled = played(TS(1, 0.5), runs=[4, 9, 2, 0])
-    found = compare(fair=FAIR, usual=shuffled)
+    found = compare(fair=fair(), usual=shuffled)
     rows = [0, 2, 4]
-    a, b = FAIR.fairness_regret[rows, -1], USUAL.fairness_regret[rows, -1]
+    a, b = fair().fairness_regret[rows, -1], usual().fairness_regret[rows, -1]
     assert found.differences[0].value == pytest.approx((a - b).mean())
     assert found.notes == ("only the 3 runs that all have are compared",)
 
 
 def test_names_are_those_given_or_of_the_policies() -> None:
-    assert compare(FAIR, USUAL).differences[0].first == "FairXTS"
+    assert compare(fair(), usual()).differences[0].first == "FairXTS"
     other = played(FairXTS(MERIT, 1, 0.25))
-    assert "reward_std=0.25" in compare(FAIR, other).differences[0].second
-    assert len(compare(FAIR, USUAL, third=other).differences) == 3 * 3
+    assert "reward_std=0.25" in compare(fair(), other).differences[0].second
+    assert len(compare(fair(), usual(), third=other).differences) == 3 * 3
     with pytest.raises(ValueError, match="must be told apart"):
-        compare(FAIR, FAIR)
+        compare(fair(), fair())
     with pytest.raises(ValueError, match="at least two to be compared, not 1"):
-        compare(FAIR)
+        compare(fair())
 
 
 @pytest.mark.parametrize(
@@ -73,16 +82,16 @@ def test_names_are_those_given_or_of_the_policies() -> None:
 )
 def test_what_cannot_be_compared_says_why(other: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        compare(FAIR, other())
+        compare(fair(), other())
 
 
 def test_one_run_and_another_version_are_noted() -> None:
-    alone = compare(played(TS(1, 0.5), runs=1), FAIR)
+    alone = compare(played(TS(1, 0.5), runs=1), fair())
     assert alone.differences[0].verdict == "undecided"
     assert alone.differences[0].high == math.inf
     assert "one run says nothing" in repr(alone)
-    old = USUAL._replace(provenance=USUAL.provenance._replace(version="0.0.9"))
-    assert "fairx 0.0.9 and" in repr(compare(FAIR, old))
+    old = usual()._replace(provenance=usual().provenance._replace(version="0.0.9"))
+    assert "fairx 0.0.9 and" in repr(compare(fair(), old))
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.95])
@@ -103,6 +112,7 @@ def test_equal_policies_are_told_apart_no_more_often_than_alpha(correlation: flo
     assert said.count("higher") / nulls < bound
 
 
+@pytest.mark.compiled
 def test_pairing_decides_what_unpaired_runs_do_not() -> None:
     """FairX-UCB and FairX-TS share their luck: the paired interval is the narrower one."""
     ucb = played(FairXUCB(MERIT, 0.1), rounds=2000, runs=8)

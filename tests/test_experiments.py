@@ -444,6 +444,7 @@ def test_finished_runs_are_not_redone(small: Experiment, tmp_path: Path) -> None
     assert same(rows_of(tmp_path / "out"), rows_of(tmp_path / "whole"))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("cut", [0, 3, 200, -1])
 @pytest.mark.parametrize("gathered", [False, True])
 def test_a_torn_file_is_set_aside_and_its_runs_redone(
@@ -466,6 +467,7 @@ def test_a_torn_file_is_set_aside_and_its_runs_redone(
     assert same(rows_of(out), rows_of(tmp_path / "whole"))
 
 
+@pytest.mark.once
 def test_a_flipped_bit_never_makes_a_wrong_row(small: Experiment, tmp_path: Path) -> None:
     run(small, tmp_path / "out")
     whole = rows_of(tmp_path / "out")
@@ -571,6 +573,7 @@ def test_a_folder_of_another_experiment_is_refused(small: Experiment, tmp_path: 
     assert len(rows_of(tmp_path / "out")) == SMALL_RUNS
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"experiments": 3}', '{"format": "version 9", "experiments": {}}']
 )
@@ -617,6 +620,7 @@ def wait_for_rows(out: Path, count: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
 def test_killed_work_goes_on(tmp_path: Path, how: signal.Signals) -> None:
     path, out = written(tmp_path, LONGER), tmp_path / "out"
@@ -641,6 +645,7 @@ def test_killed_work_goes_on(tmp_path: Path, how: signal.Signals) -> None:
     assert same(rows_of(out), rows_of(tmp_path / "whole"))
 
 
+@pytest.mark.compiled
 def test_a_cluster_gives_the_same_rows_though_a_worker_is_killed(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="needs Dask: pip install 'fairx[cluster]'")
     path, out = written(tmp_path, LONGER), tmp_path / "out"
@@ -678,6 +683,7 @@ def test_a_cluster_gives_the_same_rows_though_a_worker_is_killed(tmp_path: Path)
     assert same(rows_of(out), rows_of(tmp_path / "whole"))
 
 
+@pytest.mark.compiled
 def test_no_scheduler_is_said(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="needs Dask: pip install 'fairx[cluster]'")
     process = started(written(tmp_path, SMALL), tmp_path / "out", "--cluster", "tcp://127.0.0.1:9")

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-from cases import LOGISTIC, contexts, name
+from cases import CHECKS, LOGISTIC, contexts, name
 from scipy import integrate, optimize
 
 from fairx import Bandit, Confidence, Exponential, FairXLogisticTS, FairXLogisticUCB, simulate
-from fairx.checks import POLICY_CHECKS, check_environment
+from fairx.checks import check_environment
 from fairx.compiled import interpreted
 from fairx.environments import Linear, LogisticLinear, LogisticPrior
 from fairx.policies.logistic import tilted
@@ -158,19 +158,10 @@ def test_the_posterior_is_calibrated() -> None:
     assert abs(np.mean(found) - d) < 5 * np.sqrt(2 * d / worlds)
 
 
-# Of 8,000 rewards each: in plain Python that takes long.
-LONG = (
-    "probabilities_converge_to_fair",
-    "equal_arms_get_equal_exposure",
-    "a_better_mean_gets_no_less",
-)
-
-
 @pytest.mark.parametrize("policy", LOGISTIC if interpreted() else LOGISTIC[:2], ids=name)
 def test_policy(policy: Any) -> None:
-    for check in POLICY_CHECKS:
-        if not (interpreted() and check.__name__ in LONG):
-            check(policy)
+    for check in CHECKS:
+        check(policy)
 
 
 @pytest.mark.parametrize("policy", LOGISTIC[:2], ids=name)

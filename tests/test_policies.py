@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import policy_oracles
 import pytest
-from cases import LOGISTIC, MERITS, POLICIES, RIVALS, bowl, name
+from cases import CHECKS, LOGISTIC, MERITS, POLICIES, RIVALS, bowl, name
 
 from fairx import (
     EG,
@@ -32,7 +32,7 @@ from fairx import (
     OptimalFair,
     policies,
 )
-from fairx.checks import POLICY_CHECKS, check_policy
+from fairx.checks import check_policy
 from fairx.compiled import interpreted
 from fairx.policies.counts import Counts
 
@@ -44,7 +44,7 @@ SLOWEST = FairXUCB(Custom(bowl), 0.1)
 def test_policy(policy: Any) -> None:
     if interpreted() and policy == SLOWEST:
         pytest.skip("a search over each interval, in plain Python: run compiled")
-    for check in POLICY_CHECKS:
+    for check in CHECKS:
         check(policy)
 
 

@@ -366,6 +366,7 @@ PROPENSITIES: dict[str, tuple[dict[str, Any], Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("kind", PROPENSITIES)
 def test_propensities_are_the_truth(database: SQLite, kind: str) -> None:
     about, candidates = PROPENSITIES[kind]
@@ -453,6 +454,7 @@ def slow_share_of_the_naive(seed: int) -> float:
     return total / ROUNDS
 
 
+@pytest.mark.compiled
 def test_late_feedback_is_not_unfair(tmp_path: Path) -> None:
     """Equal merit, slow feedback, and half of the exposure all the same.
 

@@ -23,6 +23,7 @@ def run(heading: str) -> dict[str, Any]:
     return names
 
 
+@pytest.mark.compiled
 @pytest.mark.filterwarnings("default")  # theirs
 def test_optuna_finds_settings() -> None:
     imported("optuna", "pip install optuna")
@@ -31,6 +32,7 @@ def test_optuna_finds_settings() -> None:
     assert names["study"].best_value <= min(trial.value for trial in names["study"].trials)
 
 
+@pytest.mark.compiled
 @pytest.mark.filterwarnings("default")
 def test_mlflow_keeps_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mlflow = pytest.importorskip("mlflow", reason="needs MLflow: pip install mlflow-skinny")

@@ -102,6 +102,7 @@ def test_draws_have_the_moments_of_the_posterior() -> None:
     assert (np.abs(np.cov(draws.T) - covariance) < 6 * scale * np.sqrt(2 / 4000)).all()
 
 
+@pytest.mark.compiled
 def test_linear_regret_shrinks_when_the_model_is_right() -> None:
     rng = np.random.default_rng(0)
     contexts = rng.normal(size=(50, 5, 4))

@@ -6,27 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import RIVALS, name
+from cases import CHECKS, RIVALS, name
 
 from fairx import Bandit, Exponential, Floor, environments, simulate
-from fairx.checks import POLICY_CHECKS
-from fairx.checks import policies as checks
-from fairx.compiled import interpreted
 from fairx.policies import Exp3
-
-# 8,000 rewards each: compiled alone.
-TAKES_LONG = (
-    checks.probabilities_converge_to_fair,
-    checks.equal_arms_get_equal_exposure,
-    checks.a_better_mean_gets_no_less,
-)
 
 
 @pytest.mark.parametrize("policy", RIVALS, ids=name)
 def test_rival(policy: Any) -> None:
-    for check in POLICY_CHECKS:
-        if not (interpreted() and check in TAKES_LONG):
-            check(policy)
+    for check in CHECKS:
+        check(policy)
 
 
 def test_a_bandit_plays_as_a_simulation() -> None:

@@ -30,7 +30,6 @@ from fairx import (
     simulate,
     theory,
 )
-from fairx.compiled import interpreted
 from fairx.environments import (
     Bernoulli,
     Linear,
@@ -133,6 +132,7 @@ def test_policies_meet_the_same_world_under_one_seed() -> None:
     np.testing.assert_array_equal(first.pulls, second.pulls)
 
 
+@pytest.mark.compiled
 def test_the_optimal_policy_has_no_regret_and_is_sampled_in_proportion() -> None:
     """Frequencies of 20,000 draws within 5 standard errors: false alarm below 1e-5 for 14 arms."""
     merit, rounds = Exponential(10), 20_000
@@ -253,6 +253,7 @@ class Weather(NamedTuple):
 WEATHER = Weather(np.array([[0.2, 0.5, 0.8], [0.6, 0.3, 0.9]]))
 
 
+@pytest.mark.compiled
 def test_records_of_others_play_in_the_same_loop() -> None:
     for policy in (Softmax(4.0), FairXTS(MERIT, 1, 0.5)):
         result = simulate(policy, WEATHER, MERIT, rounds=2000, runs=2, seed=1)
@@ -262,6 +263,7 @@ def test_records_of_others_play_in_the_same_loop() -> None:
         np.testing.assert_array_equal(again.exposure[0], result.exposure[0])
 
 
+@pytest.mark.compiled
 def test_a_policy_of_others_learns() -> None:
     result = simulate(Softmax(4.0), WORLD, MERIT, rounds=5000, seed=1)
     assert np.abs(result.exposure[0] - fair_probabilities(MERIT, WORLD.means)).sum() < 0.1
@@ -336,10 +338,11 @@ def test_a_prior_is_checked_in_every_run() -> None:
         simulate(Uniform(), NormalPrior(2), Affine(1, 0.5), rounds=5, runs=20, seed=1)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("pair", [minimum_merit_pair, lipschitz_pair])
 def test_no_policy_escapes_the_lower_bounds(pair: Any) -> None:
     """The mean over the runs of the worse instance stays above 0.015 per round."""
-    rounds, runs = 400, 10 if interpreted() else 40
+    rounds, runs = 400, 40
     *instances, merit = pair(rounds)
     for policy in (Uniform(), FairXTS(merit, 0.3, 0.7), FairXUCB(merit, 0.3), FairXEG(merit, 0.0)):
         regrets = [
@@ -351,6 +354,7 @@ def test_no_policy_escapes_the_lower_bounds(pair: Any) -> None:
         assert max(regrets) >= theory.lower_bound(rounds)
 
 
+@pytest.mark.compiled
 def test_regret_stays_below_the_upper_bounds() -> None:
     merit, rounds = Exponential(1), 2000
     gamma, slope = merit.minimum(0, 1), merit.lipschitz(0, 1)

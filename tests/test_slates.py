@@ -273,6 +273,7 @@ def many_draws(exposures: Any, weights: Any, rounds: int, whole: int = WHOLE) ->
     return counts, expected, together
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("whole", [1, WHOLE])
 @pytest.mark.parametrize("weights", [LOGARITHMIC[:3], np.ones(3), np.array([1.0, 0.5, 0.5, 0.0])])
 def test_frequencies_are_the_propensities(weights: Any, whole: int) -> None:
@@ -280,8 +281,7 @@ def test_frequencies_are_the_propensities(weights: Any, whole: int) -> None:
     means = np.linspace(0, 1, 30)
     means[26:28] = means[25] * np.array([1 + 1e-6, 1 + 1e-3])
     exposures = fair_exposure(Exponential(4), means, weights)
-    rounds = 300 if interpreted() else 100_000
-    counts, expected, _ = many_draws(exposures, weights, rounds, whole)
+    counts, expected, _ = many_draws(exposures, weights, 100_000, whole)
     for place in range(len(weights)):
         seen, meant = counts[:, place], expected[:, place]
         common = meant >= 5

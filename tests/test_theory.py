@@ -81,6 +81,7 @@ def test_bad_arguments_are_refused() -> None:
         theory.ucb_reward_bound(T, K, 0)
 
 
+@pytest.mark.compiled
 def test_bayesian_regret_stays_below_its_bounds() -> None:
     merit, rounds = Exponential(0.5), 1000
     gamma, slope = merit.minimum(-4, 4), merit.lipschitz(-4, 4)
@@ -89,6 +90,7 @@ def test_bayesian_regret_stays_below_its_bounds() -> None:
     assert result.reward_regret[:, -1].mean() < theory.ts_reward_bound(rounds, 4)
 
 
+@pytest.mark.compiled
 def test_linear_regret_stays_below_its_bounds() -> None:
     rng, merit, rounds = np.random.default_rng(0), Exponential(0.5), 500
     contexts = rng.normal(size=(30, 4, 3))
@@ -108,6 +110,7 @@ def test_linear_regret_stays_below_its_bounds() -> None:
     assert result.reward_regret[:, -1].mean() < theory.lin_ts_reward_bound(rounds, 3)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("pair", [minimum_merit_pair, lipschitz_pair])
 def test_no_linear_policy_escapes_the_lower_bounds(pair: Any) -> None:
     """Section 4.1: each arm a basis vector; the worse instance of a pair, at three standard errors."""
@@ -153,6 +156,7 @@ def test_the_self_selected_fit_gives_itself_back() -> None:
     np.testing.assert_allclose(found, np.linalg.inv(gram) @ sums, atol=1e-6)
 
 
+@pytest.mark.compiled
 def test_a_policy_that_trusts_the_model_settles_there() -> None:
     """FairX-LinEG without exploration, whose noise fades: 10,000 rounds leave a few per cent."""
     world, merit = misspecified(), Exponential(3)
