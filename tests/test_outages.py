@@ -17,6 +17,7 @@ from asking import POLICY, E, Service, failure, serving
 from stalling import proxy
 
 from fairx.service import readers
+from fairx.service.limits import Limits
 from fairx.service.readers import Readers
 from fairx.store import Store, postgres
 from fairx.store.deciding import Decider
@@ -224,6 +225,13 @@ def test_creating_again_is_the_same_experiment(shop: Service) -> None:
     for other in ({"arms": ["a", "b"]}, {"floor": 0.1}, {"reward_window_s": 1}):
         body = {"name": "shop", "arms": ["a", "b", "c"], "policy": POLICY} | other
         failure(shop.ask("POST", E, body), 409, "conflict")
+
+
+def test_the_last_experiment_that_there_is_room_for_can_be_created_again(tmp_path: Path) -> None:
+    with serving(tmp_path / "store.db", Limits(experiments=1)) as service:
+        assert service.create() == service.create()
+        body = {"name": "other", "arms": ["a"], "policy": POLICY}
+        failure(service.ask("POST", E, body), 422, "invalid")
 
 
 def test_nothing_is_compiled_inside_a_request(
