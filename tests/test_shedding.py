@@ -242,7 +242,7 @@ def test_an_answer_is_of_its_experiment_and_forgotten_when_the_store_was_lost(
 
 
 def test_what_comes_and_goes_with_requests_does_not_grow_old() -> None:
-    """Thousands of objects that stay a while had the garbage collector stop the service for 60 ms."""
+    """Thousands of objects that stay a while had the garbage collector stop the service, for 60 ms."""
 
     async def play() -> None:
         pending, loop = Pending(), asyncio.get_running_loop()

@@ -8,7 +8,7 @@ MOST = 4_096  # answers
 LARGEST = 2_048  # bytes of an answer
 # An answer as it was sent, and how many decisions are in it. A plain tuple of such values is none of the
 # garbage collector's business; thousands of records that come and go had it look through the whole
-# process once a second, for 60 ms.
+# process every few seconds, for 60 ms.
 Answer = tuple[bytes, int]
 
 
