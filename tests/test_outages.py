@@ -22,6 +22,7 @@ from fairx.service.readers import Readers
 from fairx.store import Store, postgres
 from fairx.store.deciding import Decider
 from fairx.store.errors import Overloaded
+from fairx.store.writer import OTHER
 
 NETWORK = postgres.NETWORK
 PATIENCE = 60.0  # seconds: a busy machine is slow, not wrong
@@ -166,6 +167,31 @@ def test_writes_have_a_deadline_below_ten_seconds() -> None:
     assert "connect_timeout=2" in settings  # an address says otherwise
     assert "tcp_user_timeout=7000" in settings
     assert "target_session_attrs=read-write" in settings
+
+
+def test_what_the_writer_does_not_answer_in_time_is_given_up(
+    shop: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it is that it waits for."""
+    done = threading.Event()
+
+    pending = shop.runtime._writing._pending
+
+    async def ask() -> Any:
+        monkeypatch.setattr(pending, "_patience", 0.2)
+        shop.runtime.write(OTHER, lambda database: done.wait(20)).add_done_callback(_seen)
+        return await shop._ask("POST", f"{E}/shop/decide", {"key": "k"}, None, {})
+
+    answer = shop.runner.run(ask())
+    failure(answer, 503, "unavailable")
+    assert (answer.headers["retry-after"], done.is_set()) == ("1", False)
+    done.set()
+    monkeypatch.undo()
+    assert wait_for(shop, "POST", f"{E}/shop/decide", 200, {"key": "k"})["arm"] in "abc"
+
+
+def _seen(given_up: Any) -> None:
+    given_up.exception()
 
 
 # Readers.
