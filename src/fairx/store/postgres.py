@@ -116,6 +116,10 @@ class PostgreSQL:
     def check(self) -> None:
         """Leave it to the server, which has checksums of its own."""
 
+    def has_archive(self) -> bool:
+        """Another process may archive at any time."""
+        return True
+
     def announce(self, experiment: int) -> None:
         """Tell the other processes, when this transaction commits."""
         self.rows(f"NOTIFY {CHANNEL}, '{experiment}'")
