@@ -22,6 +22,7 @@ from fairx.service.readers import Readers
 from fairx.store import Store, postgres
 from fairx.store.deciding import Decider
 from fairx.store.errors import Overloaded
+from fairx.store.snapshots import newest
 from fairx.store.writer import OTHER
 
 NETWORK = postgres.NETWORK
@@ -304,7 +305,15 @@ def test_what_another_process_acknowledged_is_found_however_soon(database_url: s
         assert reloaded == []
 
 
-def test_news_of_one_experiment_reloads_that_alone(database_url: str) -> None:
+def test_news_of_one_experiment_reloads_that_alone(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+
+    def counted(database: Any, experiment: Any) -> Any:
+        loaded.append(experiment.name)
+        return newest(database, experiment)
+
     with serving(database_url) as one, serving(database_url) as other:
         one.create("first")
         one.create("second")
@@ -313,7 +322,9 @@ def test_news_of_one_experiment_reloads_that_alone(database_url: str) -> None:
         one.post(f"{E}/second/arms", {"add": ["d"]})
         news = other.runner.run(other.runtime.change(lambda database: database.news()))
         assert news == {one.runtime.decider("second").snapshot.experiment.id}
+        monkeypatch.setattr("fairx.store.snapshots.newest", counted)
         other.runner.run(other.runtime.reload(news))
+        assert loaded == ["second"]
         assert len(other.runtime.decider("second").snapshot.arms) == 4
         one.ask("DELETE", f"{E}/second")
         news = other.runner.run(other.runtime.change(lambda database: database.news()))

@@ -218,6 +218,7 @@ def test_what_is_asked_again_is_neither_made_nor_written_again(tmp_path: Path) -
         first = [service.decide(f"k{i}", **asked) for i, asked in enumerate(asks)]
         service.post(f"{E}/shop/pause")
         service.runtime.write = _not_asked  # type: ignore[method-assign, assignment]
+        service.runtime.read = _not_asked  # type: ignore[method-assign, assignment]
         again = [service.decide(f"k{i}", **asked) for i, asked in enumerate(asks)]
         assert again == first
         assert b'fairx_repeated_total{experiment="shop"} 6.0' in service.runtime.metrics.page()
