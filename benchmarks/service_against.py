@@ -6,12 +6,15 @@
     python benchmarks/service_against.py --overload                         # twice the most, this checkout alone
 
 Each checkout is served by its own sources with its own `benchmarks/service.py`. What is printed are medians
-of turns, ratios of this checkout to the other, with the smallest and largest ratio of one turn.
+of turns, and of the ratios of this checkout to the other in a turn, with an interval of that median: by the sign
+test, which asks nothing of how ratios are distributed, at 95 % or more (from six turns on).
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
 import os
 import statistics
 import subprocess
@@ -87,8 +90,17 @@ def said(what: str, found: dict[str, list[float]]) -> str:
     this, other = found["this"], found["other"]
     ratios = sorted(one / two for one, two in zip(this, other, strict=True))
     medians = f"{statistics.median(this):,.4g} against {statistics.median(other):,.4g}"
-    middle = statistics.median(ratios)
-    return f"{what}: {medians}; ratio {middle:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+    middle, (low, high) = statistics.median(ratios), interval(ratios)
+    return f"{what}: {medians}; ratio {middle:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def interval(ratios: list[float]) -> tuple[float, float]:
+    """Return the interval of the median of sorted ratios: those that no sign test at 5 % refutes."""
+    turns = len(ratios)
+    tails = itertools.accumulate(math.comb(turns, k) / 2**turns for k in range(turns))
+    left_out = sum(1 for tail in tails if 2 * tail <= 0.05)
+    end = max(left_out - 1, 0)
+    return ratios[end], ratios[turns - 1 - end]
 
 
 def compare(against: Path, kind: str, store: str, seconds: float, turns: int) -> None:

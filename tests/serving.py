@@ -30,6 +30,12 @@ class Server:
         self._environment = os.environ | environment
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def process(self) -> int:
+        """The number of its process."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self, wait: bool = True) -> None:
         """Start it; return when it is ready, or at once."""
         with self.log.open("ab") as log:

@@ -1,18 +1,12 @@
-"""What one request, one connection and many of them may cost."""
+"""What one request and many of them may cost."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import socket
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from asking import LINEAR, E, Service, failure, serving
-from serving import Server, server
 
 from fairx.command import main
 from fairx.service.limits import Limits
@@ -89,69 +83,6 @@ def test_removed_arms_do_not_count_against_the_limit_and_come_back(tmp_path: Pat
         answer = service.ask("POST", f"{E}/shop/arms", {"add": ["more"]})
         message, _ = failure(answer, 422, "invalid")
         assert "at most 10, not 11" in message
-
-
-# Connections.
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    # The limit of time is for people; a test cannot wait for as long.
-    folder = tmp_path_factory.mktemp("bounds")
-    (folder / "sitecustomize.py").write_text(
-        "import fairx.service.connections as c\nc.SENT_IN = 1.0\n"
-    )
-    path = f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    with server(folder, "--no-auth", PYTHONPATH=path) as found:
-        yield found
-
-
-def _connected(running: Server) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", running.port), timeout=20)
-
-
-@pytest.mark.service
-def test_headers_have_a_limit(running: Server) -> None:
-    with _connected(running) as client:
-        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
-        sent = 0
-        try:
-            while sent < 20_000_000:
-                sent += client.send(b"X-Much: " + b"x" * 60_000 + b"\r\n")
-            answer = client.recv(1000)
-        except OSError:
-            answer = b""
-        assert sent < 20_000_000 or answer.startswith(b"HTTP/1.1 400")
-
-
-@pytest.mark.service
-@pytest.mark.parametrize(
-    "start", [b"", b"GET /healthz HT", b"POST /v1/experiments HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"]
-)  # fmt: skip
-def test_what_is_half_sent_is_given_up(running: Server, start: bytes) -> None:
-    clients = [_connected(running) for _ in range(50)]
-    begun = time.monotonic()
-    for client in clients:
-        client.sendall(start)
-    for client in clients:
-        try:
-            while client.recv(1000):
-                pass
-        except ConnectionResetError:
-            pass
-        client.close()
-    assert time.monotonic() - begun < 10
-
-
-@pytest.mark.service
-def test_a_request_in_many_parts_is_answered(running: Server) -> None:
-    body = json.dumps({"name": "none"}).encode()
-    whole = b"POST /v1/experiments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body  # fmt: skip
-    with _connected(running) as client:
-        for i in range(0, len(whole), 30):
-            client.sendall(whole[i : i + 30])
-            time.sleep(0.01)
-        assert client.recv(1000).startswith(b"HTTP/1.1 422")
 
 
 # Starting.

@@ -15,7 +15,7 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 from asking import ROOT
-from serving import Server, server
+from serving import PATIENCE, Server, server
 
 from fairx import Exponential, FairXLinTS, FairXTS
 from fairx.client import AsyncClient, Client, Conflict, Reward, ServiceError
@@ -25,6 +25,8 @@ pytestmark = pytest.mark.service
 POLICY = FairXTS(Exponential(3.0), prior_std=1.0, reward_std=0.5)
 LINEAR = FairXLinTS(Exponential(3.0), prior_std=1.0, reward_std=0.5)
 PATIENT: dict[str, Any] = {"timeout": 60.0, "retries": 60}  # a busy machine is slow, not wrong
+# Retries for longer than a server may take to start again: they come once a second or so.
+OUTLASTING: dict[str, Any] = {"timeout": 60.0, "retries": 3 * int(PATIENCE)}
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +229,7 @@ def _restarting(found: Server, times: int, made: list[Any]) -> threading.Thread:
             found.kill()
             found.start()
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)  # a test that fails must not wait for it
     thread.start()
     return thread
 
@@ -237,7 +239,7 @@ def test_retries_outlast_crashes_and_nothing_is_done_twice(tmp_path: Path) -> No
     returns in the end, its answer is on record, and each reward counts once."""
     with (
         server(tmp_path, "--no-auth") as found,
-        Client(found.url, retries=30, timeout=20) as client,
+        Client(found.url, **OUTLASTING) as client,
     ):
         shop = client.experiment("shop")
         shop.create(["a", "b"], POLICY, reward_window_s=3600)
@@ -261,7 +263,7 @@ def test_retries_outlast_crashes_and_nothing_is_done_twice(tmp_path: Path) -> No
 
 def test_asynchronous_retries_outlast_a_crash(tmp_path: Path) -> None:
     async def work(url: str) -> tuple[list[Any], list[Any]]:
-        async with AsyncClient(url, retries=30, timeout=20) as client:
+        async with AsyncClient(url, **OUTLASTING) as client:
             shop = client.experiment("shop")
             await shop.create(["a", "b"], POLICY)
             made: list[Any] = []

@@ -69,7 +69,8 @@ def test_a_standby_takes_over_and_nothing_acknowledged_is_lost(
     postgres: Cluster, database_url: str
 ) -> None:
     with _mirrored(postgres) as second:
-        hosts = f"127.0.0.1:{postgres.port},127.0.0.1:{second.port}"
+        # The one that only reads comes first: who writes must look further.
+        hosts = f"127.0.0.1:{second.port},127.0.0.1:{postgres.port}"
         address = database_url.replace(f"127.0.0.1:{postgres.port}", hosts)
         with serving(address) as service:
             service.create()

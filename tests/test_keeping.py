@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from asking import LIMITS, SECRET, Service, serving
 
+from fairx.command import main
 from fairx.errors import BrokenFile
 from fairx.store import Store, located, verify
 from fairx.store.copying import backup, restore
@@ -133,3 +134,9 @@ def test_a_damaged_store_is_not_served(path: Path) -> None:
     with pytest.raises(BrokenFile, match="restore a backup"):
         service.start()
     service.runner.close()
+
+
+def test_verifying_a_damaged_store_says_so(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _damage(path)
+    assert main(["verify", "--store", f"sqlite:///{path}"]) == 1
+    assert "store.db is damaged, SQLite says" in capsys.readouterr().err

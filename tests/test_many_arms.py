@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from fairx.service.cache import Cache
 from fairx.store import many_arms, scratch
 from fairx.store.errors import Conflict, Overloaded
 
+BENCHMARK = Path(__file__).parent.parent / "benchmarks" / "live_audit.py"
 MERIT = {"kind": "Exponential", "steepness": 3.0}
 GREEDY = {"kind": "FairXEG", "merit": MERIT, "epsilon": 0.1}
 ARMS = [f"arm {i}" for i in range(many_arms.MANY + 10)]
@@ -145,3 +147,13 @@ def test_files_of_a_killed_process_are_removed(
     assert (Path(killed).exists(), Path(kept).is_dir()) == (False, True)
     live.communicate()
     assert not Path(kept).exists()
+
+
+@pytest.mark.service
+@pytest.mark.skipif(not BENCHMARK.exists(), reason="not part of the sdist: use a clone")
+def test_an_audit_of_5_000_arms_fits_into_its_memory() -> None:
+    """With a list of probabilities for each decision DuckDB ran out of it at 6,000 decisions."""
+    command = [sys.executable, str(BENCHMARK), "--arms", "5000", "--decisions", "10000"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "10,000 decisions judged by pseudo-rewards" in found
+    assert max(map(int, re.findall(r"peak so far (\d+) MB", found))) < 512

@@ -17,10 +17,13 @@ from asking import POLICY, E, Service, failure, serving
 from stalling import proxy
 
 from fairx.service import readers
+from fairx.service.limits import Limits
 from fairx.service.readers import Readers
 from fairx.store import Store, postgres
 from fairx.store.deciding import Decider
 from fairx.store.errors import Overloaded
+from fairx.store.snapshots import newest
+from fairx.store.writer import OTHER
 
 NETWORK = postgres.NETWORK
 PATIENCE = 60.0  # seconds: a busy machine is slow, not wrong
@@ -167,6 +170,31 @@ def test_writes_have_a_deadline_below_ten_seconds() -> None:
     assert "target_session_attrs=read-write" in settings
 
 
+def test_what_the_writer_does_not_answer_in_time_is_given_up(
+    shop: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it is that it waits for."""
+    done = threading.Event()
+
+    pending = shop.runtime._writing._pending
+
+    async def ask() -> Any:
+        monkeypatch.setattr(pending, "_patience", 0.2)
+        shop.runtime.write(OTHER, lambda database: done.wait(20)).add_done_callback(_seen)
+        return await shop._ask("POST", f"{E}/shop/decide", {"key": "k"}, None, {})
+
+    answer = shop.runner.run(ask())
+    failure(answer, 503, "unavailable")
+    assert (answer.headers["retry-after"], done.is_set()) == ("1", False)
+    done.set()
+    monkeypatch.undo()
+    assert wait_for(shop, "POST", f"{E}/shop/decide", 200, {"key": "k"})["arm"] in "abc"
+
+
+def _seen(given_up: Any) -> None:
+    given_up.exception()
+
+
 # Readers.
 
 
@@ -226,6 +254,13 @@ def test_creating_again_is_the_same_experiment(shop: Service) -> None:
         failure(shop.ask("POST", E, body), 409, "conflict")
 
 
+def test_the_last_experiment_that_there_is_room_for_can_be_created_again(tmp_path: Path) -> None:
+    with serving(tmp_path / "store.db", Limits(experiments=1)) as service:
+        assert service.create() == service.create()
+        body = {"name": "other", "arms": ["a"], "policy": POLICY}
+        failure(service.ask("POST", E, body), 422, "invalid")
+
+
 def test_nothing_is_compiled_inside_a_request(
     shop: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,7 +305,15 @@ def test_what_another_process_acknowledged_is_found_however_soon(database_url: s
         assert reloaded == []
 
 
-def test_news_of_one_experiment_reloads_that_alone(database_url: str) -> None:
+def test_news_of_one_experiment_reloads_that_alone(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+
+    def counted(database: Any, experiment: Any) -> Any:
+        loaded.append(experiment.name)
+        return newest(database, experiment)
+
     with serving(database_url) as one, serving(database_url) as other:
         one.create("first")
         one.create("second")
@@ -279,7 +322,9 @@ def test_news_of_one_experiment_reloads_that_alone(database_url: str) -> None:
         one.post(f"{E}/second/arms", {"add": ["d"]})
         news = other.runner.run(other.runtime.change(lambda database: database.news()))
         assert news == {one.runtime.decider("second").snapshot.experiment.id}
+        monkeypatch.setattr("fairx.store.snapshots.newest", counted)
         other.runner.run(other.runtime.reload(news))
+        assert loaded == ["second"]
         assert len(other.runtime.decider("second").snapshot.arms) == 4
         one.ask("DELETE", f"{E}/second")
         news = other.runner.run(other.runtime.change(lambda database: database.news()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import http.client
 import io
 from pathlib import Path
@@ -17,8 +18,10 @@ from uvicorn.server import ServerState
 
 from fairx.service.connections import Bounded
 from fairx.service.failures import Reply
+from fairx.service.futures import Pending
 from fairx.service.load import FEW, LONG, Load
 from fairx.service.observing import ID
+from fairx.service.remembering import Answers, key_of
 from fairx.service.shedding import is_one_request
 from fairx.service.straight import answer
 
@@ -215,6 +218,7 @@ def test_what_is_asked_again_is_neither_made_nor_written_again(tmp_path: Path) -
         first = [service.decide(f"k{i}", **asked) for i, asked in enumerate(asks)]
         service.post(f"{E}/shop/pause")
         service.runtime.write = _not_asked  # type: ignore[method-assign, assignment]
+        service.runtime.read = _not_asked  # type: ignore[method-assign, assignment]
         again = [service.decide(f"k{i}", **asked) for i, asked in enumerate(asks)]
         assert again == first
         assert b'fairx_repeated_total{experiment="shop"} 6.0' in service.runtime.metrics.page()
@@ -238,5 +242,26 @@ def test_an_answer_is_of_its_experiment_and_forgotten_when_the_store_was_lost(
         assert service.decide("k")["decision"] != first["decision"]
 
 
+def test_what_comes_and_goes_with_requests_does_not_grow_old() -> None:
+    """Thousands of objects that stay a while had the garbage collector stop the service, for 60 ms."""
+
+    async def play() -> None:
+        pending, loop = Pending(), asyncio.get_running_loop()
+        futures = [loop.create_future() for _ in range(3)]
+        for future in futures:
+            pending.add(future)
+        pending.settle([(futures[0], 1), (futures[1], ValueError("no"))])
+        assert (len(pending), futures[0].result(), futures[2].done()) == (1, 1, False)
+        assert str(futures[1].exception()) == "no"
+
+    asyncio.run(play())
+    answers = Answers()
+    answers.keep(key_of(1, b"asked"), (bytes(9), 1))
+    gc.collect()  # a plain tuple of what has no references is let go of here
+    assert len(answers) == 1
+    kept = [each for item in answers._newer.items() for each in item]
+    assert not [each for each in kept if gc.is_tracked(each)]
+
+
 def _kept(service: Service) -> int:
-    return len(service.runtime.answers._kept)
+    return len(service.runtime.answers)

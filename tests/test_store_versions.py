@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from pathlib import Path
 
 import pytest
 from asking import SECRET, E, serving
 from test_store import count
 
-from fairx.store import located, verify
+from fairx.store import Archive, located, verify
 from fairx.store.archives.moving import Archivist
 from fairx.store.database import grouped
 from fairx.store.seals import keyed
 from fairx.store.sqlite import SQLite
 
-# Written by the fairx of store versions 2, 3 and 4: counts, slates, contexts, a unit erased, an experiment
+# Written by the fairx of store versions 2, 3, 4 and 5: counts, slates, contexts, a unit erased, an experiment
 # deleted, decisions that wait, rewards that are final, late and parked; by 3, with seals and long lists;
-# by 4, with digests in the place of these, and a token that expires.
+# by 4, with digests in the place of these, and a token that expires; by 5, with an archive of all experiments,
+# in which the unit was erased, and rewards that wait with their decisions.
 DATA = Path(__file__).parent / "data"
 TABLES = (
     "meta", "experiments", "arms", "decisions", "waiting", "shown", "rewards", "matured", "statistics",
     "snapshots", "checkpoints", "tokens", "actions",
 )  # fmt: skip
-ADDED = {2: (), 3: ("seals",), 4: ("seals", "pools", "token_ends")}
+FOURTH = ("seals", "pools", "token_ends")
+ADDED = {2: (), 3: ("seals",), 4: FOURTH, 5: (*FOURTH, "archives", "archived", "archived_arms")}
 
 
 def unpacked(folder: Path, version: int) -> Path:
@@ -55,6 +58,20 @@ def third(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def fourth(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the address of a store of version 4, of each kind."""
     return located_in(request, tmp_path, 4)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def fifth(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the address of a store of version 5, of each kind."""
+    return located_in(request, tmp_path, 5)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """Return the folder of what is archived of the store of version 5."""
+    with zipfile.ZipFile(DATA / "store-5-archive.zip") as files:
+        files.extractall(tmp_path / "archive")
+    return tmp_path / "archive"
 
 
 def located_in(request: pytest.FixtureRequest, folder: Path, version: int) -> str:
@@ -166,4 +183,57 @@ def test_a_store_of_version_4_is_served_on_and_archived(fourth: str, tmp_path: P
     assert (found.problems, found.sealed) == ((), True)
     assert (found.decisions, count(reader, "decisions")) == (94, 94 - moved)
     assert moved > 60
+    reader.close()
+
+
+def test_a_store_of_version_5_is_read_across_its_archive(fifth: str, archive: Path) -> None:
+    reader = located(fifth).reader()
+    found = verify(reader, SECRET, archive=Archive(archive))
+    stored = count(reader, "decisions")
+    without = verify(reader, SECRET, archive=Archive(read=False))
+    reader.close()
+    assert (found.problems, found.sealed, found.archived) == ((), True, 0)
+    assert (found.experiments, found.decisions, found.matured, found.erased) == (5, 151, 109, 12)
+    assert stored == 84
+    assert (without.problems, without.decisions + without.archived) == ((), 151)
+    assert without.archived >= 151 - 84
+
+
+def test_a_file_that_the_store_of_version_5_lacks_is_missed(fifth: str, archive: Path) -> None:
+    min(archive.glob("*-decisions-*")).unlink()
+    reader = located(fifth).reader()
+    assert verify(reader, SECRET, archive=Archive(archive)).problems
+    reader.close()
+
+
+def test_a_store_of_version_5_decides_learns_and_archives_on(fifth: str, archive: Path) -> None:
+    with serving(fifth) as service:
+        service.runtime.archive = archive
+        service.now += 572  # a second later than what was last learned there
+        again = service.decide("m20", "many", probabilities=True)  # told again from a digest
+        assert len(again["probabilities"]) == 150
+        assert (
+            service.ask("POST", f"{E}/shop/decide", {"key": "k1", "unit": "u1"}).status_code == 409
+        )
+        waits = service.decide("k24", unit="u0")["decision"]
+        assert service.reward(waits, 1, id="second") == "accepted"
+        service.decide("early")  # its reward is there since before
+        page = service.decide("p24", "page", places=[1.0, 0.5])["decision"]
+        assert service.reward(page, 1, "page", place=2) == "accepted"
+        learned = {name: service.get(f"{E}/{name}/status")["mature"] for name in ("shop", "page")}
+        service.later(200)
+        for name, before in learned.items():
+            assert service.get(f"{E}/{name}/status")["mature"] > before
+        assert (
+            service.post(f"{E}/reader/erase", {"unit": "u1"})["erased"] == 6
+        )  # of these, archived ones too
+        now = service.now
+    database = keyed(located(fifth), SECRET)
+    moved = Archivist(database, SECRET, archive, now).run(now + 1).decisions
+    database.close()
+    reader = located(fifth).reader()
+    found = verify(reader, SECRET, archive=Archive(archive))
+    assert (found.problems, found.sealed, count(reader, "waiting")) == ((), True, 0)
+    assert (found.decisions, count(reader, "decisions")) == (152, 85 - moved)
+    assert (moved > 60, found.erased > 12) == (True, True)
     reader.close()

@@ -52,6 +52,7 @@ def run_verify(options: argparse.Namespace) -> int:
     store = located(options.store)
     archive = Archive(options.archive, not options.without_archive)
     database = store.reader()
+    database.check()  # what a damaged file seems to hold is not worth comparing
     with tqdm(unit=" decisions", delay=2, leave=False) as bar, database.transaction():
         named = parts(database)
         found = verify(database, secret_at_hand(store, options.secret_file), bar.update, archive)

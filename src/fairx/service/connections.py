@@ -1,6 +1,7 @@
-"""Connections that send too much before a request begins, or too little for too long, are closed.
+"""Connections that send too much around a body, or send or take too little for too long, are closed.
 
-uvicorn bounds neither the size of headers nor the time in which a request must be there.
+uvicorn bounds neither the size of headers nor the time in which a request must be there, and takes
+the fields that may follow a body in chunks, without limit, for headers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .straight import CYCLE
 
 HEADER_BYTES = 65_536
 SENT_IN = 20.0  # seconds, from the first byte of a request, or the connection, to the last byte
-
+TAKEN_IN = 60.0  # seconds, in which a client must have taken what waits to be sent
 
 REFUSAL = refusal()
 
@@ -32,10 +33,42 @@ class Bounded:
         self._inner: Any = HttpToolsProtocol(**about)
         self._load = load
         self._timer: asyncio.TimerHandle | None = None
-        self._seen = 0
+        self._stuck: asyncio.TimerHandle | None = None
+        self._seen = 0  # bytes of a request that is on its way
+        self._beyond = 0  # of them, since the last that was of its body
         self.eof_received = self._inner.eof_received
-        self.pause_writing = self._inner.pause_writing
-        self.resume_writing = self._inner.resume_writing
+        self._parse()
+
+    def _parse(self) -> None:
+        """Have the parser tell us, too, where headers end and what is of a body."""
+        import httptools
+
+        inner = self._inner
+        self.on_message_begin, self.on_url = inner.on_message_begin, inner.on_url
+        self.on_header, self.on_message_complete = inner.on_header, inner.on_message_complete
+        inner.parser = httptools.HttpRequestParser(self)
+        inner.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has it
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer; what comes in the way of headers after the body is none of it."""
+        self._inner.on_headers_complete()
+        self._inner.headers = []
+
+    def on_body(self, body: bytes) -> None:
+        """Hand a part of the body on."""
+        self._beyond = 0
+        self._inner.on_body(body)
+
+    def pause_writing(self) -> None:
+        """Wait for a client to take what was sent, but not for ever."""
+        self._inner.pause_writing()
+        if self._stuck is None:
+            self._stuck = self._inner.loop.call_later(TAKEN_IN, self._inner.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on: it was taken."""
+        self._unstick()
+        self._inner.resume_writing()
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin to wait for a request."""
@@ -47,6 +80,7 @@ class Bounded:
         """Forget it."""
         self._load.connections -= 1
         self._rest()
+        self._unstick()
         self._inner.connection_lost(error)
 
     def data_received(self, data: bytes) -> None:
@@ -57,6 +91,7 @@ class Bounded:
                 self._refuse()
                 return
             self._load.let_in(inner.loop)
+        self._beyond += len(data)
         inner.data_received(data)
         cycle = inner.cycle
         in_headers = cycle is None or cycle.scope is not inner.scope
@@ -65,9 +100,16 @@ class Bounded:
             self._rest()
             return
         self._seen += len(data)
-        if in_headers and self._seen > HEADER_BYTES:
-            inner.send_400_response(f"headers must be at most {HEADER_BYTES} bytes")
+        if self._beyond > HEADER_BYTES:
+            self._refuse_headers(in_headers)
         self._wait()
+
+    def _refuse_headers(self, in_headers: bool) -> None:
+        inner, cycle = self._inner, self._inner.cycle
+        if cycle is None or (cycle.response_complete if in_headers else not cycle.response_started):
+            inner.send_400_response(f"headers must be at most {HEADER_BYTES} bytes")
+        else:  # half an answer is out, or the whole of it: no other can follow
+            inner.transport.abort()
 
     def _is_between_requests(self) -> bool:
         cycle = self._inner.cycle
@@ -88,8 +130,13 @@ class Bounded:
         if self._timer is None:
             self._timer = self._inner.loop.call_later(SENT_IN, self._inner.transport.abort)
 
+    def _unstick(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
+
     def _rest(self) -> None:
-        self._seen = 0
+        self._seen = self._beyond = 0
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -17,7 +17,7 @@ from fairx.store.writer import REWARDS
 from . import slates
 from .answers import ENCODER, Decided, DecidedSeveral, Result, Results
 from .deciding import answer, recorded
-from .remembering import Answer, key_of
+from .remembering import key_of
 from .requests import Decide, Rewards, Shown
 from .runtime import Runtime
 from .slate_answers import DecidedSlate
@@ -33,12 +33,12 @@ async def decide(runtime: Runtime, name: str, body: bytes) -> bytes:
     key = key_of(decider.snapshot.experiment.id, body)
     found = runtime.answers.of(key)
     if found is not None:
-        runtime.metrics.decided(name, True, found.decisions)
-        return found.body
+        runtime.metrics.decided(name, True, found[1])
+        return found[0]
     answer, count = await _decided(runtime, name, decider, READ_DECIDE.decode(body))
-    found = Answer(ENCODER.encode(answer), count)
-    runtime.answers.keep(key, found)
-    return found.body
+    encoded = ENCODER.encode(answer)
+    runtime.answers.keep(key, (encoded, count))
+    return encoded
 
 
 async def _decided(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import itertools
 from typing import Any
 
 from fairx.store.errors import Unavailable
@@ -11,31 +11,39 @@ from fairx.store.errors import Unavailable
 PATIENCE = 10.0  # seconds
 
 
-def settle(outcomes: list[tuple[asyncio.Future[Any], Any]]) -> None:
-    """Give each future its outcome: an answer, or an exception to raise."""
-    for future, outcome in outcomes:
-        if future.done():  # the client went away
-            continue
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-        else:
-            future.set_result(outcome)
-
-
 class Pending:
-    """Futures that must have an outcome in time: later, whoever waits is told that there is none."""
+    """Futures that must have an outcome in time: later, whoever waits is told that there is none.
+
+    One that is settled is let go of at once: thousands that stay for a while grow old, and have the
+    garbage collector look through the whole process.
+    """
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
-        self._waiting: deque[tuple[float, asyncio.Future[Any]]] = deque()
+        self._waiting: dict[asyncio.Future[Any], float] = {}  # until when, the oldest first
+
+    def __len__(self) -> int:
+        return len(self._waiting)
 
     def add(self, future: asyncio.Future[Any]) -> None:
         """Give a future its deadline."""
-        self._waiting.append((future.get_loop().time() + self._patience, future))
+        self._waiting[future] = future.get_loop().time() + self._patience
+
+    def settle(self, outcomes: list[tuple[asyncio.Future[Any], Any]]) -> None:
+        """Give each future its outcome: an answer, or an exception to raise."""
+        for future, outcome in outcomes:
+            self._waiting.pop(future, None)
+            if future.done():  # the client went away
+                continue
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
 
     def look(self, now: float) -> None:
-        """Let go of what is done; give up what is overdue."""
-        while self._waiting and (self._waiting[0][1].done() or self._waiting[0][0] <= now):
-            future = self._waiting.popleft()[1]
+        """Give up what is overdue."""
+        overdue = itertools.takewhile(lambda each: each[1] <= now, self._waiting.items())
+        for future, _ in list(overdue):
+            del self._waiting[future]
             if not future.done():
                 future.set_exception(Unavailable(f"no answer in {self._patience:g} s"))

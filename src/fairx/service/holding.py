@@ -18,6 +18,7 @@ class Holding:
     """Deciders by the name of their experiment."""
 
     def __init__(self) -> None:
+        self.compiled: Callable[[], object] = lambda: None  # called when something was
         self.deciders: dict[str, Decider] = {}
         self.lock = asyncio.Lock()
         self._making: dict[tuple[Decider, bool], asyncio.Task[None]] = {}
@@ -81,10 +82,10 @@ class Holding:
         make: Callable[[], object] = decider.draws_slates if slates else decider.make_ready
         key = (decider, slates)
         if key not in self._making:
-            task = self._making[key] = asyncio.create_task(_beside(make))
+            task = self._making[key] = asyncio.create_task(self._beside(make))
             task.add_done_callback(lambda _: self._making.pop(key, None))
         return self._making[key]
 
-
-async def _beside(make: Callable[[], object]) -> None:
-    await run_in_threadpool(make)
+    async def _beside(self, make: Callable[[], object]) -> None:
+        await run_in_threadpool(make)
+        self.compiled()

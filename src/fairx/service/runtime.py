@@ -158,6 +158,10 @@ class Runtime:
         """Decide by a snapshot from now on, unless a newer one is here or it was deleted."""
         await self._held.take(snapshot, new=new)
 
+    def when_compiled(self, call: Callable[[], object]) -> None:
+        """Have something called whenever a policy was compiled beside the requests."""
+        self._held.compiled = call
+
     async def compiled(self, decider: Decider, *, slates: bool = False) -> None:
         """Wait until a decider is compiled, or refuse."""
         await self._held.ready(decider, slates=slates)

@@ -11,7 +11,7 @@ from fairx.store.database import Database
 from fairx.store.errors import Unavailable
 from fairx.store.writer import OTHER, Writer
 
-from .futures import Pending, settle
+from .futures import Pending
 
 PROBED_IN = 3.0  # seconds
 LOOK_EVERY = 0.25  # seconds
@@ -59,7 +59,7 @@ class Writing:
 
     def _tell(self, outcomes: list[tuple[Any, Any]]) -> None:
         """Hand outcomes to the event loop; called by the writer."""
-        self._loop.call_soon_threadsafe(settle, outcomes)
+        self._loop.call_soon_threadsafe(self._pending.settle, outcomes)
         self._written.set()
 
 

@@ -51,6 +51,8 @@ def is_same(body: bytes, stored: bytes) -> bool:
 def shortened(made: Decision) -> Decision:
     """Return a decision as it is stored; its propensity is on record beside what is left of lists."""
     candidates, chances = made.candidates, made.probabilities
+    if len(chances) <= LONGEST and (candidates is None or len(candidates) <= LONGEST):
+        return made  # nearly all
     if candidates is not None and len(candidates) > LONGEST:
         candidates = digest_of(candidates)
     if made.contexts is None and made.propensity is not None:

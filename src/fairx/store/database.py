@@ -42,6 +42,10 @@ class Database(Protocol):
         """Write something that leaves no trace: what is wrong with writing is raised."""
         ...
 
+    def has_archive(self) -> bool:
+        """Tell whether any decision may be archived."""
+        ...
+
     def announce(self, experiment: int) -> None:
         """Tell other processes, when this transaction commits, of a new snapshot."""
         ...

@@ -132,6 +132,10 @@ class PostgreSQL:
         ((found,),) = self.rows(IDENTITY)
         return f"{found}"
 
+    def has_archive(self) -> bool:
+        """Another process may archive at any time."""
+        return True
+
     def announce(self, experiment: int) -> None:
         """Tell the other processes, when this transaction commits."""
         self.rows(f"NOTIFY {CHANNEL}, '{experiment}'")

@@ -42,6 +42,7 @@ class SQLite:
         self.path, self.known_arms = Path(path), dict[int, tuple[int, tuple[Any, ...]]]()
         self._locked = only_writer(self.path) if write else None
         self.connection: Any = None
+        self._has_archive: bool | None = None
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         flags = flags if write else apsw.SQLITE_OPEN_READONLY
         try:
@@ -116,6 +117,12 @@ class SQLite:
     def probe(self) -> None:
         """Write something that leaves no trace."""
         write_nothing(self)
+
+    def has_archive(self) -> bool:
+        """Look once: who writes holds the lock that `fairx archive` needs, so that nothing comes to it."""
+        if self._has_archive is None or not self._locked:
+            self._has_archive = bool(self.rows("SELECT 1 FROM archived LIMIT 1"))
+        return self._has_archive
 
     def announce(self, experiment: int) -> None:
         """Nobody else is there."""

@@ -74,7 +74,7 @@ def last_cut(database: Database, experiment: int) -> Cut:
 
 def archived_among(database: Database, ids: Sequence[str]) -> set[str]:
     """Return which of these decisions are archived; of slates, by their own ids."""
-    if not ids:
+    if not ids or not database.has_archive():
         return set()
     marks, values = listed(ids)
     return {
