@@ -1,7 +1,4 @@
-"""GPUs attacked, in the simulator: odd shapes, code of others that is wrong, short memory, Ctrl-C.
-
-What is marked as expected to fail was found on 2026-11-18 and is not mended: take the mark away with the cause.
-"""
+"""GPUs attacked, in the simulator: odd shapes, code of others that is wrong, short memory, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -57,7 +54,6 @@ def test_odd_shapes_are_played_as_on_a_processor(found: Any) -> None:
     assert [name for name, same in found["shapes"].items() if not same] == []
 
 
-@pytest.mark.xfail(strict=True, reason="code of others is not tried out before it goes to a GPU")
 @pytest.mark.parametrize(
     "what", ["sum 0.5", "no number", "negative", "a measure that is no number"]
 )
@@ -74,12 +70,10 @@ def test_short_memory_changes_no_result(found: Any) -> None:
     assert found["memory"]["middle"][0]
 
 
-@pytest.mark.xfail(strict=True, reason="rounds that are played again are told of twice")
 def test_progress_tells_of_each_round_once_where_memory_ends(found: Any) -> None:
     assert found["memory"]["middle"][1] == 280
 
 
-@pytest.mark.xfail(strict=True, reason="the error of the driver is handed on as it is")
 def test_no_memory_at_all_is_said_in_words(found: Any) -> None:
     assert "memory" in found["memory"]["none"].partition(":")[2]
 

@@ -21,9 +21,16 @@ Records = tuple[Any, ...]  # policy, state, world, judge, measures, and others
 def compiled_loop(entry: Entry, records: Records, rest: tuple[Any, ...], end: int) -> Any:
     """Return a loop in its fastest form for these records; code of others is tried out before.
 
-    `rest` are the other arguments but start and stop, and `end` is where the last stop would be. The
-    first block is played interpreted, with a state that is thrown away: a read past the end of an
-    array is an error there that names the line, and not a number.
+    `rest` are the other arguments but start and stop, and `end` is where the last stop would be.
+    """
+    try_out(entry, records, rest, end)
+    return entry.ready(records, lambda run, low: run(*low, *rest, 0, 0))[0]
+
+
+def try_out(entry: Entry, records: Records, rest: tuple[Any, ...], end: int) -> None:
+    """Play the first block of code of others interpreted, with a state that is thrown away.
+
+    A read past the end of an array is an error there that names the line, and not a number.
     """
     policy, _, world, _, measures, *others = records
     theirs = not is_our_class(type(getattr(policy, "policy", policy)))
@@ -31,7 +38,6 @@ def compiled_loop(entry: Entry, records: Records, rest: tuple[Any, ...], end: in
         checked = Checked(policy), *records[1:4], on_trial(measures), *others
         with contextlib.suppress(ArithmeticError):  # compiled, 1/0 is infinity
             told(entry.interpreted, checked)(*rest, 0, min(BLOCK, end))
-    return entry.ready(records, lambda run, low: run(*low, *rest, 0, 0))[0]
 
 
 def loop_of_run(entry: Entry, loop: Any, records: Records) -> Callable[..., Any]:

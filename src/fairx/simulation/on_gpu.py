@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from fairx.compiled import is_our_class
-from fairx.compiled.gpu import Fleet, alike, complaint_of, free_memory, is_out_of_memory, kind_of
+from fairx.compiled.gpu import (
+    Fleet,
+    alike,
+    complaint_of,
+    free_memory,
+    halved,
+    is_out_of_memory,
+    kind_of,
+)
 from fairx.numerics.gpu_streams import BUFFERED, ThreadStreams, WarpStreams
 from fairx.policies.gradient import reads_precision
 from fairx.policies.ridge import Ridge
@@ -40,6 +48,7 @@ def play_on_gpu(runs: Sequence[OneRun], progress: Callable[[int], None] | None) 
     watch = Watch(sum(int(run.marks[-1]) for run in runs), progress)
     try:
         for group in alike(runs, _kind):
+            group[0].try_out()
             _play_alike(group, watch)
     finally:
         watch.bar.close()
@@ -77,8 +86,8 @@ def _play_alike(runs: Sequence[OneRun], watch: Watch) -> None:
                 fleet = fleet_of(runs[:fits])
             _play(fleet, runs[: len(fleet)], watch)
         except Exception as error:
-            if is_out_of_memory(error) and most > 1:
-                most = max(1, min(most, len(runs)) // 2)
+            if is_out_of_memory(error):
+                most = halved(min(most, len(runs)), error)
                 continue
             raise complaint_of(error, short(runs[0].records[0])) from error
         runs = runs[len(fleet) :]
@@ -126,12 +135,20 @@ def _play(fleet: Fleet, runs: Sequence[OneRun], watch: Watch) -> None:
     """Play whole runs in chunks, and give each its tally."""
     fleet.send()
 
+    done = 0
+
     def step(start: int, stop: int) -> bool:
+        nonlocal done
         fleet.play(start, stop)
+        done += (stop - start) * len(runs)
         watch.add((stop - start) * len(runs))
         return True
 
-    watch.walk(int(runs[0].marks[-1]), step)
+    try:
+        watch.walk(int(runs[0].marks[-1]), step)
+    except Exception:
+        watch.take_back(done)
+        raise
     found = {name: fleet.result(name) for name in RESULTS}
     for i, run in enumerate(runs):
         run.tally = run.tally._replace(**{name: found[name][i] for name in RESULTS})

@@ -17,7 +17,7 @@ from fairx.policies.telling import teller_of
 from fairx.types import Indices
 
 from .arrivals import arrivals_by
-from .careful import compiled_loop, loop_of_run
+from .careful import compiled_loop, loop_of_run, try_out
 from .loop import play_rounds
 from .places import Places
 from .result import Result
@@ -73,6 +73,10 @@ class OneRun:
         """Return the loop in its fastest form for these records."""
         records, rest = self.begin()
         return compiled_loop(self.loop, records, rest, int(self.marks[-1]))
+
+    def try_out(self) -> None:
+        """Refuse code of others that is wrong in the first rounds already."""
+        try_out(self.loop, *self.begin(), int(self.marks[-1]))
 
     def play(self, loop: Any, watch: Watch) -> None:
         """Play all rounds."""

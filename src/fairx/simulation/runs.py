@@ -79,6 +79,7 @@ class Watch:
             rule = "a function, which is told the rounds just played"
             raise ValueError(f"progress must be {rule}, not {given!r}: a bar shows by itself")
         self.stopped = threading.Event()
+        self.owed = 0  # rounds that were told of, and are not played yet
         self.lock = threading.Lock()
         self.bar = bar(
             total=total, delay=2, leave=False, unit="round", unit_scale=True,
@@ -87,9 +88,17 @@ class Watch:
         self.tell = self.bar.update if progress is None else progress
 
     def add(self, rounds: int) -> None:
-        """Tell of rounds that were played just now."""
+        """Tell of rounds that were played just now, and not told of before."""
         with self.lock:
-            self.tell(rounds)
+            again = min(rounds, self.owed)
+            self.owed -= again
+            if rounds > again:
+                self.tell(rounds - again)
+
+    def take_back(self, rounds: int) -> None:
+        """Know that rounds that were told of will be played again."""
+        with self.lock:
+            self.owed += rounds
 
     def walk(self, stop: int, step: Callable[[int, int], bool]) -> None:
         """Call step(start, stop) from 0 on in chunks short enough to notice an interruption.

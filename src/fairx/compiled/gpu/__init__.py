@@ -2,6 +2,6 @@
 
 from .launching import Fleet, free_memory
 from .leaves import alike, kind_of
-from .trouble import complaint_of, is_out_of_memory
+from .trouble import complaint_of, halved, is_out_of_memory
 
-__all__ = ["Fleet", "alike", "complaint_of", "free_memory", "is_out_of_memory", "kind_of"]
+__all__ = ["Fleet", "alike", "complaint_of", "free_memory", "halved", "is_out_of_memory", "kind_of"]

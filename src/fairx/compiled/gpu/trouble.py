@@ -22,6 +22,21 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or "OUT_OF_MEMORY" in str(error)
 
 
+def halved(runs: int, error: Exception) -> int:
+    """Return half as many runs, for which there may be memory, or say that there is not even any for one.
+
+    Examples
+    --------
+    >>> halved(7, MemoryError())
+    3
+    """
+    if runs == 1:
+        raise FairxError(
+            "the GPU has too little memory for a single run: leave out device"
+        ) from error
+    return runs // 2
+
+
 def complaint_of(error: Exception, what: str) -> Exception:
     """Return an error that says what cannot be compiled for a GPU, or the error as it is."""
     if not type(error).__module__.startswith(("numba.core", "numba.cuda.core")):

@@ -1,0 +1,182 @@
+"""What is written another way for a GPU does the same: by one lane to the last bit, by several that meet as well."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import CONVENTIONAL, FAIR, LOGISTIC, MERITS, name
+
+from fairx.compiled import interpreted
+from fairx.numerics import linear_algebra
+from fairx.policies import ridge
+from fairx.policies.gradient import reads_precision
+from fairx.policies.ridge import Ridge, new_ridge, regress
+
+SIZES = (1, 3, 8, 33, 50)
+LANES = 4
+compiled_alone = pytest.mark.skipif(interpreted(), reason="nothing is compiled")
+
+
+def learned(dimension: int) -> Ridge:
+    """Return a regression that has seen some rewards."""
+    rng, state = np.random.default_rng(dimension), new_ridge(2, dimension, 0.5)
+    for _ in range(3):
+        regress(state, rng.normal(size=dimension), rng.normal(), np.empty(2 * dimension))
+    return state
+
+
+def copied(things: Any) -> Any:
+    if isinstance(things, np.ndarray):
+        return things.copy()
+    if isinstance(things, Ridge):
+        return Ridge._make(map(copied, things))
+    return things
+
+
+def cases(d: int) -> dict[str, tuple[Callable[..., Any], Callable[..., Any], list[Any]]]:
+    """Return each form with what it stands for, and arguments: numbers, and room for what is written."""
+    rng = np.random.default_rng(d)
+    square, x, y = np.tril(rng.normal(size=(d, d))), rng.normal(size=d), rng.normal(size=d)
+    contexts, algebra = rng.normal(size=(5, d)), linear_algebra
+    room = [np.zeros((5, d + 3)), np.zeros(5)]
+    return {
+        "times": (algebra.rows_times, algebra.times, [contexts, x, np.zeros(5)]),
+        "triangle": (algebra.triangle_rows_times, algebra.triangle_times, [square, x, np.zeros(d)]),
+        "transpose": (
+            algebra.columns_times,
+            algebra.transpose_times,
+            [contexts, x[:1].repeat(5), np.zeros(d)],
+        ),
+        "outer": (algebra.add_outer_columns, algebra.add_outer, [square, 0.7, x, y]),
+        "refactor": (ridge.refactor_columns, ridge.refactor, [learned(d), x, np.zeros(d)]),
+        "whiten": (ridge.whiten_together, ridge.whiten, [learned(d), abs(x), contexts, *room]),
+    }
+
+
+def written(what: str, arguments: list[Any]) -> list[Any]:
+    """Return what a form may have changed; of a new context, what it was turned into is lost."""
+    kept = arguments[:1] + arguments[2:] if what == "refactor" else arguments
+    return [part for one in kept for part in (one if isinstance(one, Ridge) else [one])]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("dimension", SIZES)
+@pytest.mark.parametrize("what", list(cases(3)))
+def test_one_lane_does_the_same_to_the_last_bit(what: str, dimension: int) -> None:
+    form, plain, arguments = cases(dimension)[what]
+    here, there = copied(list(map(copied, arguments))), list(map(copied, arguments))
+    assert plain(*here) == form(*there)
+    for one, other in zip(written(what, here), written(what, there), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.fixture
+def lanes(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.local]:
+    """Let threads with a number be lanes: all must meet as often, and none may read what another writes meanwhile."""
+    own, together = threading.local(), threading.Barrier(LANES)
+
+    def own_turns(count: int) -> range:
+        return range(own.lane, count, LANES) if hasattr(own, "lane") else range(count)
+
+    def meet() -> None:
+        if hasattr(own, "lane"):
+            together.wait(timeout=60)
+
+    for module in (linear_algebra, ridge):
+        monkeypatch.setattr(module, "turns", own_turns)
+        monkeypatch.setattr(module, "meet", meet)
+    yield own
+    assert together.n_waiting == 0
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("dimension", SIZES)
+@pytest.mark.parametrize("what", list(cases(3)))
+def test_lanes_that_meet_do_the_same(what: str, dimension: int, lanes: Any) -> None:
+    form, _, arguments = cases(dimension)[what]
+    alone, shared = list(map(copied, arguments)), list(map(copied, arguments))
+    found: dict[int, Any] = {}
+
+    def play(lane: int) -> None:
+        lanes.lane = lane
+        found[lane] = form(*shared)
+
+    threads = [threading.Thread(target=play, args=(lane,)) for lane in range(LANES)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(found.values()) == [form(*alone)] * LANES
+    for one, other in zip(written(what, alone), written(what, shared), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def linear_policies() -> list[Any]:
+    return [
+        policy
+        for policy in FAIR + CONVENTIONAL + LOGISTIC
+        if "Lin" in name(policy) or "Logistic" in name(policy)
+    ]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("policy", linear_policies(), ids=name)
+def test_what_a_gpu_leaves_out_is_not_read(policy: Any) -> None:
+    """The sums of a regression could be anything: no number, here."""
+    rng, arms, dimension = np.random.default_rng(1), np.arange(3), 4
+    state = policy.start(3, dimension)
+    if not isinstance(state, Ridge):
+        pytest.skip("its state is another, of which all is sent")
+    blank = copied(state)
+    blank.target[:] = np.nan
+    if not reads_precision(policy):
+        blank.precision[:] = np.nan
+    normals, work = policy.needs(3, dimension)
+    for _ in range(30):
+        contexts, numbers = rng.normal(size=(3, dimension)), rng.normal(size=normals)
+        outs = np.zeros((2, 3))
+        for out, one in zip(outs, (state, blank), strict=True):
+            policy.propose(one, arms, contexts, numbers, np.zeros(work), out)
+        np.testing.assert_array_equal(*outs)
+        arm, reward = int(rng.integers(3)), float(rng.random())
+        for one in (state, blank):
+            policy.absorb(one, arm, contexts[arm], reward, np.zeros(work))
+
+
+@compiled_alone
+def test_a_lane_alone_meets_nobody_and_32_know_their_number() -> None:
+    pytest.importorskip("numba_cuda", reason="pip install 'fairx[cuda]'")
+    from test_gpu import LINEAR, TS, assembled
+
+    from fairx import FairXLinTS
+
+    alone, many = assembled([TS, TS]), assembled([FairXLinTS(MERITS[0], 1, 0.5)] * 2, LINEAR)
+    assert "kernel_of_1_lanes" in alone
+    assert "bar.warp.sync" not in alone
+    assert "kernel_of_32_lanes" in many
+    assert "bar.warp.sync" in many
+    assert "ntid.x" not in many
+
+
+@compiled_alone
+def test_a_negative_index_of_others_is_counted_from_the_end() -> None:
+    pytest.importorskip("numba_cuda", reason="pip install 'fairx[cuda]'")
+    from types import SimpleNamespace
+    from unittest import mock
+
+    from numba import types
+
+    from fairx.compiled.gpu.teaching import load_cuda
+
+    def theirs(values, index, out):  # type: ignore[no-untyped-def]
+        out[0] = values[index]
+
+    kind = types.Array(types.float64, 1, "C")
+    device = SimpleNamespace(compute_capability=(9, 0))
+    with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=device):
+        text, _ = load_cuda().compile_ptx(theirs, (kind, types.int64, kind), cc=(9, 0))
+    assert "shr.s64" in text or "setp.lt.s64" in text or "selp" in text
