@@ -65,13 +65,18 @@ def regress(state: Ridge, context: Vector, reward: float, work: Vector) -> None:
 
 def refactor_columns(state: Ridge, turned: Vector, gain: Vector) -> float:
     """Do as `refactor`, each lane with columns of its own."""
-    d, spread = len(turned), 1.0
+    d = len(turned)
+    last = d - 1
     meet()
     for j in turns(d):
         gain[j] = turned[j] * (state.scales[j] * turned[j])
     meet()
-    for j in range(d):
-        gain[j], spread = spread, spread + gain[j]
+    for _ in turns(1):
+        total = 1.0
+        for j in range(d):
+            gain[j], total = total, total + gain[j]
+    meet()
+    spread = gain[last] + turned[last] * (state.scales[last] * turned[last])
     meet()
     for j in turns(d):
         before, scaled = gain[j], state.scales[j] * turned[j]
