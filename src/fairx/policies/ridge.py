@@ -76,7 +76,7 @@ def refactor_columns(state: Ridge, turned: Vector, gain: Vector) -> float:
         for j in range(d):
             gain[j], total = total, total + gain[j]
     meet()
-    spread = gain[last] + turned[last] * (state.scales[last] * turned[last])
+    spread: float = gain[last] + turned[last] * (state.scales[last] * turned[last])
     meet()
     for j in turns(d):
         before, scaled = gain[j], state.scales[j] * turned[j]
