@@ -42,15 +42,17 @@ ONCE = {
     "test_postgres_cluster", "test_progress", "test_pythons", "test_settings", "test_spans",
 }  # fmt: skip
 
+NOT_INTERPRETED = {"compiled", "service"}
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what need not be run twice."""
     for item in items:
-        played_interpreted = "slowly" in getattr(item, "fixturenames", ())
-        if item.path.stem in ONCE or played_interpreted:
-            item.add_marker("once")
         marks = {mark.name for mark in item.iter_markers()}
-        if "once" in marks and marks & {"compiled", "service"}:
+        played_interpreted = "slowly" in getattr(item, "fixturenames", ())
+        if not marks & NOT_INTERPRETED and (item.path.stem in ONCE or played_interpreted):
+            item.add_marker("once")
+        if "once" in marks and marks & NOT_INTERPRETED:
             raise pytest.UsageError(f"{item.nodeid} would be run in neither pass")
 
 
