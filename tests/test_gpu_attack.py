@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fairx import Exponential, FairXTS, Uniform, simulate
+from fairx.compiled.gpu import teaching
 from fairx.environments import Bernoulli
 
 pytestmark = pytest.mark.once
@@ -93,6 +94,7 @@ def test_a_world_that_draws_is_refused_by_name() -> None:
 def test_without_numba_cuda_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [*(name for name in sys.modules if name.startswith("numba.cuda")), "numba_cuda"]:
         monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(teaching, "_taught", teaching._taught.__wrapped__)  # as if not loaded yet
     merit = Exponential(4.0)
     with pytest.raises(ImportError, match=r"a GPU needs numba-cuda: pip install 'fairx\[cuda\]'"):
         simulate(Uniform(), Bernoulli([0.2, 0.4]), merit, rounds=10, seed=1, device="cuda")
