@@ -16,7 +16,7 @@ import numpy as np
 
 import fairx
 from fairx import datasets, environments, policies, simulate
-from fairx.simulation import on_gpu
+from fairx.simulation import fleets
 from fairx.simulation.measures import measures_of
 from fairx.simulation.one_run import OneRun
 
@@ -91,7 +91,7 @@ def rate(name: str, runs: int, rounds: int) -> None:
     policy, world, judge = cases()[name]
     marks = np.array([rounds])
     records = policy, world, judge, measures_of({})
-    fleet = on_gpu.fleet_of([OneRun(records, 0, marks, 1, run) for run in range(runs)])
+    fleet = fleets.fleet_of([OneRun(records, 0, marks, 1, run) for run in range(runs)])
     fleet.send()
     fleet.play(0, 0)
     times = []

@@ -6,6 +6,7 @@ Its environment has `NUMBA_ENABLE_CUDASIM=1` and `NUMBA_DISABLE_JIT=1`.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import sys
 from typing import Any, NamedTuple
@@ -108,7 +109,7 @@ def wrong() -> dict[str, list[str]]:
 def short_of_memory() -> dict[str, Any]:
     """Return the rounds that are told of where memory ends at the start, and in the middle."""
     found, here = dict[str, Any](), played(TS, COINS, runs=7)
-    send, play = Fleet.send, Fleet.play
+    send, launch = Fleet.send, Fleet.launch
 
     def at_start(fleet: Any) -> Any:
         if len(fleet) > 2:
@@ -118,9 +119,9 @@ def short_of_memory() -> dict[str, Any]:
     def in_the_middle(fleet: Any, start: int, stop: int) -> Any:
         if len(fleet) > 2 and start >= 16:
             raise MemoryError
-        return play(fleet, start, stop)
+        return launch(fleet, start, stop)
 
-    for name, method, what in (("start", "send", at_start), ("middle", "play", in_the_middle)):
+    for name, method, what in (("start", "send", at_start), ("middle", "launch", in_the_middle)):
         told: list[int] = []
         with patch.object(Fleet, method, what):
             there = played(TS, COINS, runs=7, device="cuda", progress=told.append)
@@ -163,11 +164,11 @@ def stopped_experiment() -> list[int]:
             raise KeyboardInterrupt
 
     with contextlib.suppress(KeyboardInterrupt):
-        for task, row in gpu_player()(tasks, stop):
-            rows[task] = row  # noqa: PERF403 - those of before an interruption count
+        for done in gpu_player()(tasks, stop):
+            rows |= dict(done)
     kept = len(rows)
     left = [task for task in tasks if task not in rows]
-    rows |= dict(gpu_player()(left, lambda rounds: None))
+    rows |= dict(itertools.chain.from_iterable(gpu_player()(left, lambda rounds: None)))
     right = sum(
         all(np.array_equal(rows[task][name], value) for name, value in play(task).items())
         for task in tasks

@@ -333,7 +333,7 @@ def test_progress_without_a_terminal_is_lines(
         for _ in range(3):
             now[0] += 11.0
             progress.add_rounds(1000)
-            progress.add_run()
+            progress.add_runs(1)
     assert capsys.readouterr().err.splitlines() == [
         "fig2, tuning: 1 of 3 runs, 91 rounds/s, 22 s left",
         "fig2, tuning: 2 of 3 runs, 91 rounds/s, 11 s left",
@@ -353,7 +353,7 @@ from fairx.experiments.progress import Progress
 with Progress("fig2", 9, 9000) as progress:
     for _ in range(9):
         progress.add_rounds(1000)
-        progress.add_run()
+        progress.add_runs(1)
         time.sleep(0.2)
 """
     ours, theirs = pty.openpty()

@@ -409,9 +409,9 @@ def test_marks(rounds: int) -> None:
 
 def counting(player: Any, played: list[str]) -> Any:
     def counted(tasks: Sequence[Task], progress: Callable[[int], None]) -> Iterator[Any]:
-        for task, row in player(tasks, progress):
-            played.append(task.key)
-            yield task, row
+        for done in player(tasks, progress):
+            played.extend(task.key for task, _ in done)
+            yield done
 
     return counted
 

@@ -24,7 +24,7 @@ def test_what_is_told_without_a_terminal(
     with Progress("fig", 4, 10_000) as progress:
         for clock[0], rounds in ((110.0, 500), (110.5, 550), (120.0, 1000), (121.0, 7000)):
             progress.add_rounds(rounds)
-            progress.add_run()
+            progress.add_runs(1)
     assert capsys.readouterr().err.splitlines() == [
         "fig: 2 of 4 runs, 100 rounds/s, 1 min left",  # 8,950 rounds, a hundred a second
         "fig: 4 of 4 runs, 431 rounds/s, 2 s left",

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fairx import rules
-from fairx.compiled import entry, kernel, meet, turns
+from fairx.compiled import entry, kernel, kernel_with, meet, turns
 from fairx.merit import Merit
-from fairx.numerics.elementary import exp
+from fairx.numerics.elementary import exp_up_to_709
 from fairx.types import Matrix, Vector
 
 
@@ -52,27 +52,65 @@ def share_rows(merit, means, out):  # type: ignore[no-untyped-def]
         share(merit, means[row], out[row])
 
 
+def _largest_of_four(values: Vector) -> float:
+    """Return the largest of the largest of each fourth: none waits for the one before."""
+    a = b = c = d = -math.inf
+    whole = len(values) // 4 * 4
+    for i in range(0, whole, 4):
+        a = max(a, values[i])
+        b = max(b, values[i + 1])
+        c = max(c, values[i + 2])
+        d = max(d, values[i + 3])
+    for i in range(whole, len(values)):
+        a = max(a, values[i])
+    return max(max(a, b), max(c, d))
+
+
+@kernel_with(_largest_of_four)
+def largest(values: Vector) -> float:
+    """Return the largest value."""
+    found = -math.inf
+    for i in range(len(values)):
+        found = max(found, values[i])
+    return found
+
+
+def _total_of_four(values: Vector) -> float:
+    """Return the sum of the sums of each fourth, which may differ in the last bit."""
+    a = b = c = d = 0.0
+    whole = len(values) // 4 * 4
+    for i in range(0, whole, 4):
+        a, b, c, d = a + values[i], b + values[i + 1], c + values[i + 2], d + values[i + 3]
+    for i in range(whole, len(values)):
+        a += values[i]
+    return (a + b) + (c + d)
+
+
+@kernel_with(_total_of_four)
+def total(values: Vector) -> float:
+    """Return the sum of the values, one after the other."""
+    found = 0.0
+    for i in range(len(values)):
+        found += values[i]
+    return found
+
+
 @kernel
 def weigh(merit: Merit, means: Vector, out: Vector) -> float:
     """Write the merits of `means`, the largest of them as 1; return their sum."""
     for position in turns(len(out)):
         out[position] = merit.log(means[position])
     meet()
-    top = -math.inf
-    for position in range(len(out)):
-        top = max(top, out[position])
+    top = largest(out)
     meet()
     if top == -math.inf:  # no arm has merit: none is to be preferred
         top = 0.0
         for position in turns(len(out)):
             out[position] = 0.0
     for position in turns(len(out)):
-        out[position] = exp(out[position] - top)
+        out[position] = exp_up_to_709(out[position] - top)
     meet()
-    total = 0.0
-    for position in range(len(out)):
-        total += out[position]
-    return total
+    return total(out)
 
 
 @kernel
@@ -96,19 +134,19 @@ def mix(out: Vector, scale: float, rest: float) -> None:
 @kernel
 def value(merit: Merit, means: Vector, work: Vector) -> float:
     """Return the expected reward that `means` promise under their own fair probabilities."""
-    total, weighted = weigh(merit, means, work), 0.0
+    whole, weighted = weigh(merit, means, work), 0.0
     for position in range(len(means)):
         weighted += work[position] * means[position]
-    return weighted / total
+    return weighted / whole
 
 
 @kernel
 def uphill(merit: Merit, means: Vector, out: Vector) -> float:
     """Write the gradient of `value` to `out`, and return the value."""
-    total, weighted = weigh(merit, means, out), 0.0
+    whole, weighted = weigh(merit, means, out), 0.0
     for position in range(len(out)):
         weighted += out[position] * means[position]
-    each, expected = 1.0 / total, weighted / total
+    each, expected = 1.0 / whole, weighted / whole
     meet()
     for position in turns(len(out)):
         slope = merit.log_slope(means[position])
@@ -124,7 +162,9 @@ def choose(probabilities: Vector, uniform: float) -> int:
     for i in range(len(probabilities)):
         reached += probabilities[i]
         position += int(reached <= uniform)
-    return last_with_a_chance(probabilities, position)
+    if position == len(probabilities):  # the sum may fall short of 1 by rounding
+        position = last_with_a_chance(probabilities)
+    return position
 
 
 @kernel
@@ -144,14 +184,15 @@ def choose_by_sums(probabilities: Vector, sums: Vector, uniform: float) -> int:
             position = middle + 1
         else:
             end = middle
-    return last_with_a_chance(probabilities, position)
+    return position if position < len(sums) else last_with_a_chance(probabilities)
 
 
 @kernel
-def last_with_a_chance(probabilities: Vector, position: int) -> int:
-    """Return this position, or the last one that has a chance: the sum may fall short of 1 by rounding."""
-    while position > 0 and (position == len(probabilities) or probabilities[position] == 0.0):
-        position -= 1
+def last_with_a_chance(probabilities: Vector) -> int:
+    """Return the last position that has a chance, or the first one if none has."""
+    position = 0
+    for i in range(len(probabilities)):
+        position = i if probabilities[i] > 0.0 else position
     return position
 
 

@@ -19,13 +19,17 @@ def played(
 
     player = _player(options)
 
+    def play(some: Sequence[Any]) -> None:
+        planned = [(one, plans[one.name]) for one in some if plans[one.name] is not None]
+        parts = [(part._replace(runs=one.runs), checksum) for one, (part, checksum) in planned]
+        play_missing(parts, rows, player)
+
     def one_played(experiment: Any) -> Any:
-        planned = plans[experiment.name]
-        if planned is not None:
-            part, checksum = planned
-            play_missing(part._replace(runs=experiment.runs), checksum, rows, player)
+        play([experiment])
         return outcome(experiment, rows, options.data)
 
+    if options.device == "cuda":  # which has room for all of them together
+        play(experiments)
     if options.decide:
         return decide(experiments, options.decide, one_played, _tell)
     return {one.name: one_played(one) for one in experiments}, None

@@ -7,11 +7,12 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 
 from .copying import own_copy
 from .entries import Entry, cache_directory, direct, entry, interpreted
+from .guessing import near_inverse_root, near_reciprocal
 from .keys import Key
 from .lowering import code_of, is_our_class, is_overridden, lowered
 from .origins import is_our_code
 from .records import changed, record
-from .sharing import brought, meet, turns
+from .sharing import brought, hidden, meet, settle, turns
 from .teaching import compilable, fetching, kernel, kernel_with, load, outlined, vector_kernel
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "direct",
     "entry",
     "fetching",
+    "hidden",
     "interpreted",
     "is_our_class",
     "is_our_code",
@@ -34,9 +36,12 @@ __all__ = [
     "load",
     "lowered",
     "meet",
+    "near_inverse_root",
+    "near_reciprocal",
     "outlined",
     "own_copy",
     "record",
+    "settle",
     "turns",
     "vector_kernel",
 ]

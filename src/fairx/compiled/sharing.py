@@ -24,6 +24,23 @@ def meet() -> None:
     """Wait for the other lanes: what they wrote can be read from now on."""
 
 
+@kernel
+def settle() -> None:
+    """Finish what is begun: a GPU would read ahead, and lack the registers that it reads into."""
+
+
+@kernel
+def hidden(count: int) -> int:
+    """Return the number, of which a GPU's compiler is told nothing: a loop stays one, and its code short.
+
+    Examples
+    --------
+    >>> hidden(3)
+    3
+    """
+    return count
+
+
 def _copied(far: Any, near: Any) -> Any:
     """Copy the rows, each lane some of their numbers."""
     if len(near) == 0:

@@ -16,8 +16,8 @@ class Player(Protocol):
 
     def __call__(
         self, tasks: Sequence[Task], progress: Callable[[int], None]
-    ) -> Iterator[tuple[Task, Row]]:
-        """Yield each task with its row as it is finished; tell the rounds played."""
+    ) -> Iterator[Sequence[tuple[Task, Row]]]:
+        """Yield tasks with their rows as they are finished, one or several; tell the rounds played."""
         ...
 
 
@@ -26,7 +26,7 @@ def local_player(jobs: int, directory: str | None = None) -> Player:
 
     def played(
         tasks: Sequence[Task], progress: Callable[[int], None]
-    ) -> Iterator[tuple[Task, Row]]:
+    ) -> Iterator[Sequence[tuple[Task, Row]]]:
         stopped = threading.Event()
 
         def tell(rounds: int) -> None:
@@ -38,7 +38,7 @@ def local_player(jobs: int, directory: str | None = None) -> Player:
             futures = {pool.submit(play, task, directory, tell): task for task in tasks}
             try:
                 for future in as_completed(futures):
-                    yield futures[future], _row(futures[future], future.result)
+                    yield [(futures[future], _row(futures[future], future.result))]
             finally:  # on Ctrl-C, an error, or when nobody wants the rest
                 stopped.set()
                 pool.shutdown(wait=True, cancel_futures=True)
@@ -58,7 +58,7 @@ def cluster_player(address: str, directory: str | None = None) -> Player:
 
     def played(
         tasks: Sequence[Task], progress: Callable[[int], None]
-    ) -> Iterator[tuple[Task, Row]]:
+    ) -> Iterator[Sequence[tuple[Task, Row]]]:
         try:
             client = distributed.Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:
@@ -75,7 +75,7 @@ def cluster_player(address: str, directory: str | None = None) -> Player:
                     task = futures.pop(future)
                     row = _row(task, future.result)
                     progress(task.rounds)
-                    yield task, row
+                    yield [(task, row)]
             finally:
                 client.cancel(list(futures))
 

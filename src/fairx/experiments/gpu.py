@@ -11,7 +11,7 @@ from fairx.rules import InvalidValue
 from fairx.simulation import Provenance
 from fairx.simulation.measures import measures_of
 from fairx.simulation.notions import NOTIONS
-from fairx.simulation.on_gpu import play_on_gpu
+from fairx.simulation.on_gpu import played_on_gpu
 from fairx.simulation.one_run import OneRun
 from fairx.simulation.runs import gathered
 
@@ -21,34 +21,21 @@ from .parts import marks
 from .specification import built
 from .tasks import Row, Task, check_alike, row_of
 
-TOGETHER = 4096  # tasks of a launch at most: what is interrupted is lost
-
 
 def gpu_player(directory: str | None = None) -> Player:
-    """Play on the GPU of this machine, one kind of policy after the other."""
+    """Play on the GPU of this machine, kinds of policies side by side; what is interrupted is lost."""
 
     def played(
         tasks: Sequence[Task], progress: Callable[[int], None]
-    ) -> Iterator[tuple[Task, Row]]:
-        for batch in _batches(tasks):
-            check_alike(batch[0], directory)
-            runs = [_run_of(task, directory) for task in batch]
-            play_on_gpu(runs, progress)
-            for task, run in zip(batch, runs, strict=True):
-                yield task, row_of(task, _result(task, run))
+    ) -> Iterator[Sequence[tuple[Task, Row]]]:
+        for task in {(task.problem, task.merit, task.policy): task for task in tasks}.values():
+            check_alike(task, directory)
+        runs = {id(run): (task, run) for task in tasks for run in [_run_of(task, directory)]}
+        for done in played_on_gpu([run for _, run in runs.values()], progress):
+            found = [runs[id(one)] for one in done]
+            yield [(task, row_of(task, _result(task, run))) for task, run in found]
 
     return played
-
-
-def _batches(tasks: Sequence[Task]) -> Iterator[list[Task]]:
-    """Return tasks that are played together: on one problem, of one kind of policy."""
-    groups: dict[Any, list[Task]] = {}
-    for task in tasks:
-        kind = task.problem, task.part, task.rounds, json.loads(task.policy)["kind"], task.notions
-        groups.setdefault(str(kind), []).append(task)
-    for group in groups.values():
-        for first in range(0, len(group), TOGETHER):
-            yield group[first : first + TOGETHER]
 
 
 def _run_of(task: Task, directory: str | None) -> OneRun:

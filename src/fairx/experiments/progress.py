@@ -46,9 +46,9 @@ class Progress:
             self.rounds_done += rounds
             self.bar.update(rounds)
 
-    def add_run(self) -> None:
-        """Count a finished run."""
-        self.runs_done += 1
+    def add_runs(self, runs: int) -> None:
+        """Count finished runs."""
+        self.runs_done += runs
         self.bar.set_postfix_str(f"{self.runs_done} of {self.runs} runs", refresh=False)
         now = time.monotonic()
         if not self.live and now - self.told > LINE_SECONDS:

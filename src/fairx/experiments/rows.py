@@ -69,12 +69,13 @@ class Rows:
     def __len__(self) -> int:
         return len(self.found)
 
-    def add(self, row: Row) -> None:
-        """Write one row; once this returns, it outlives a power cut."""
-        path = self.directory / f"{row['key']}.parquet"
-        self._write([row], path)
-        self.loose.append(path)
-        self.found[row["key"]] = row
+    def add(self, *rows: Row) -> None:
+        """Write one row, or several together; once this returns, they outlive a power cut."""
+        loose = self.directory / f"{rows[0]['key']}.parquet"
+        self._write(rows, loose if len(rows) == 1 else self._next_batch())
+        self.found |= {row["key"]: row for row in rows}
+        if len(rows) == 1:
+            self.loose.append(loose)
         if len(self.loose) > MANY:
             self.gather()
 
@@ -133,9 +134,23 @@ class Rows:
         yield from rows
 
     def _write(self, rows: Sequence[Row], path: Path) -> None:
-        table = pa.Table.from_pylist(list(rows), schema=SCHEMA)
         with replaced(path) as file:
-            pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+            pq.write_table(_table(rows), file, compression="zstd", write_page_checksum=True)
+
+
+def _table(rows: Sequence[Row]) -> pa.Table:
+    """Return the rows as a table, curves without a number of Python's for each of theirs."""
+    columns = [
+        pa.array([row[name] for row in rows], SCHEMA.field(name).type) for name in TEXTS + NUMBERS
+    ]
+    for name in COUNTS + CURVES:
+        kind = SCHEMA.field(name).type
+        values = [np.asarray(row[name]) for row in rows]
+        ends = np.cumsum([0, *map(len, values)], dtype=np.int32)
+        columns.append(
+            pa.ListArray.from_arrays(ends, pa.array(np.concatenate(values), kind.value_type))
+        )
+    return pa.Table.from_arrays(columns, schema=SCHEMA)
 
 
 def _rows_of(path: Path) -> list[Row]:

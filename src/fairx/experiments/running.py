@@ -61,14 +61,20 @@ def conduct(
     experiment: Experiment, rows: Rows, player: Player, directory: str | None = None
 ) -> Outcome:
     """Play whatever is not in `rows` yet, and return the outcome."""
-    play_missing(experiment, check(experiment, directory), rows, player)
+    play_missing([(experiment, check(experiment, directory))], rows, player)
     return outcome(experiment, rows, directory)
 
 
-def play_missing(experiment: Experiment, checksum: str, rows: Rows, player: Player) -> None:
-    """Tune, then test, playing whatever is not in `rows` yet; `checksum` is what `check` returned."""
-    _add_missing(f"{experiment.name}, tuning", _tuning(experiment, checksum), rows, player)
-    _add_missing(f"{experiment.name}, test", _tests(experiment, checksum, rows), rows, player)
+def play_missing(planned: Sequence[tuple[Experiment, str]], rows: Rows, player: Player) -> None:
+    """Tune all of some experiments, then test all, playing whatever is not in `rows` yet.
+
+    Each comes with the checksum that `check` returned.
+    """
+    names = ", ".join(experiment.name for experiment, _ in planned)
+    tuning = [task for experiment, checksum in planned for task in _tuning(experiment, checksum)]
+    _add_missing(f"{names}, tuning", tuning, rows, player)
+    tests = [task for one, checksum in planned for task in _tests(one, checksum, rows)]
+    _add_missing(f"{names}, test", tests, rows, player)
 
 
 def _tuning(experiment: Experiment, checksum: str) -> list[Task]:
@@ -131,9 +137,9 @@ def _add_missing(name: str, tasks: Sequence[Task], rows: Rows, player: Player) -
     if not missing:
         return
     with Progress(name, len(missing), sum(task.rounds for task in missing)) as progress:
-        for _, row in player(missing, progress.add_rounds):
-            rows.add(row)
-            progress.add_run()
+        for done in player(missing, progress.add_rounds):
+            rows.add(*(row for _, row in done))
+            progress.add_runs(len(done))
     rows.gather()
 
 

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from fairx.compiled import kernel
+from fairx.compiled import kernel, kernel_with, near_inverse_root, near_reciprocal
 
 LOG2E = 1.4426950408889634
 LN2_HIGH = 0.693147180369123816490  # its last 21 bits are zero: k * LN2_HIGH is exact
@@ -23,6 +23,7 @@ ROUND_BITS = 0x4338000000000000
 ROOT_HALF_BITS = 0x3FE6A09E667F3BCD  # sqrt(1/2)
 TWO_PI = 6.283185307179586
 LOWEST, HIGHEST = -708.0, 709.0
+TINY = 1e-300
 
 (E3, E4, E5, E6, E7, E8, E9, E10, E11, E12) = (1.0 / math.factorial(i) for i in range(3, 13))
 (S3, S5, S7, S9, S11, S13, S15) = (1.0 / math.factorial(i) for i in range(3, 16, 2))
@@ -39,19 +40,88 @@ def exp(x: float) -> float:
     >>> exp(1.0)
     2.718281828459045
     """
-    tiny = x < LOWEST
-    x = min(HIGHEST, max(LOWEST, x))
-    shifted = x * LOG2E + ROUND
-    power = shifted - ROUND
-    r = (x - power * LN2_HIGH) - power * LN2_LOW
+    return exp_up_to_709(min(HIGHEST, x))
+
+
+@kernel
+def exp_near_0(r: float) -> float:
+    """Return e**r, for what is at most half the logarithm of 2."""
     r2 = r * r
     r4 = r2 * r2
     low = (1.0 + r) + r2 * (0.5 + E3 * r)
     middle = (E4 + E5 * r) + r2 * (E6 + E7 * r)
     high = (E8 + E9 * r) + r2 * (E10 + E11 * r) + r4 * E12
+    return low + r4 * (middle + r4 * high)
+
+
+def _exp_by_bits(x: float) -> float:
+    """Return the same with fewer steps: what is below -708 may become anything, and then 0."""
+    shifted = x * LOG2E + ROUND
+    power = shifted - ROUND
+    found = exp_near_0((x - power * LN2_HIGH) - power * LN2_LOW)
+    scale = np.float64(shifted).view(np.int64) << 52
+    scaled = np.int64(np.float64(found).view(np.int64) + scale).view(np.float64)
+    return 0.0 if x < LOWEST else float(scaled)
+
+
+@kernel_with(_exp_by_bits)
+def exp_up_to_709(x: float) -> float:
+    """Return e**x, to the last bit as `exp`, for what is not above 709.
+
+    Examples
+    --------
+    >>> exp_up_to_709(-1e9)
+    0.0
+    """
+    tiny = x < LOWEST
+    x = max(LOWEST, x)
+    shifted = x * LOG2E + ROUND
+    power = shifted - ROUND
+    found = exp_near_0((x - power * LN2_HIGH) - power * LN2_LOW)
     bits = np.float64(shifted).view(np.int64)
     scale = np.int64((bits + 1023) << 52).view(np.float64)
-    return 0.0 if tiny else float((low + r4 * (middle + r4 * high)) * scale)
+    return 0.0 if tiny else float(found * scale)
+
+
+def _quotient_by_steps(a: float, b: float) -> float:
+    """Return a / b without a branch for what is tiny or huge, to the last bit or the one before."""
+    guess = near_reciprocal(b)
+    error = 1.0 - b * guess
+    guess += guess * (error + error * error)
+    found = a * guess
+    return found + guess * (a - b * found)
+
+
+@kernel_with(_quotient_by_steps)
+def quotient(a: float, b: float) -> float:
+    """Return a / b, for what is neither tiny nor huge.
+
+    Examples
+    --------
+    >>> quotient(1.0, 4.0)
+    0.25
+    """
+    return a / b
+
+
+def _root_by_steps(x: float) -> float:
+    """Return the root without a branch for what is tiny or huge, to the last bits."""
+    inverse = near_inverse_root(x + TINY)
+    found = x * inverse
+    error = 1.0 - found * inverse
+    return found + found * (error * (0.5 + 0.375 * error))
+
+
+@kernel_with(_root_by_steps)
+def root(x: float) -> float:
+    """Return the square root, for 0 and what is neither tiny nor huge.
+
+    Examples
+    --------
+    >>> root(0.0), root(4.0)
+    (0.0, 2.0)
+    """
+    return math.sqrt(x)
 
 
 @kernel
@@ -67,7 +137,7 @@ def log(x: float) -> float:
     power = (bits - ROOT_HALF_BITS) >> 52
     mantissa = np.int64(bits - (power << 52)).view(np.float64)
     exponent = np.int64(power + ROUND_BITS).view(np.float64) - ROUND
-    s = (mantissa - 1.0) / (mantissa + 1.0)
+    s = quotient(mantissa - 1.0, mantissa + 1.0)
     z = s * s
     high = L11 + z * (L13 + z * (L15 + z * (L17 + z * L19)))
     p = L3 + z * (L5 + z * (L7 + z * (L9 + z * high)))

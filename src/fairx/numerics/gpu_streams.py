@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from fairx.compiled import kernel, meet, turns
+import numpy as np
+
+from fairx.compiled import hidden, kernel, meet, settle, turns
 from fairx.types import Keys, Matrix, Vector
 
-from .streams import BLOCK, HALF, Numbers, normal_pair, uniform
+from .streams import BLOCK, HALF, STEP, Numbers, normal_pair, normals_of, scrambled, uniform
 
-BUFFERED = HALF + 1  # rounds whose normal numbers are in memory
+GROUP = 5
 
 
 class ThreadStreams(NamedTuple):
@@ -26,13 +28,24 @@ class ThreadStreams(NamedTuple):
     policy: Keys
 
     def draw_round(self, t: int, uniforms: Matrix, noise: Vector, normals: Vector) -> Numbers:
-        """Make the numbers of one round, and the normal ones of the round half a block later."""
-        row, each = t % BLOCK, normals.size // BUFFERED
-        now, later = rows_of(normals, row, each)
-        if row < HALF:
+        """Make the numbers of one round, and the normal ones of the round half a block later, which wait in `noise`."""
+        row, each = t % BLOCK, normals.size
+        waiting = noise[row % HALF * each : (row % HALF + 1) * each]
+        if row < HALF and each > 0:
+            first = (t // BLOCK * HALF + row) * each
+            size = -(-each // -(-each // GROUP))
+            for begun in range(0, hidden(each), size):
+                place = min(begun, each - size)
+                start = np.uint64(first + place) * STEP
+                radius, turn = self.policy[0] + start, self.policy[1] + start
+                for i in range(place, place + size):
+                    normals[i], waiting[i] = normals_of(scrambled(radius), scrambled(turn))
+                    radius, turn = radius + STEP, turn + STEP
+        else:
             for i in range(each):
-                now[i], later[i] = normal_pair(self.policy, (t // BLOCK * HALF + row) * each + i)
-        return numbers_with(self, t, now if row < HALF else later)
+                normals[i] = waiting[i]
+        settle()
+        return numbers_with(self, t, normals)
 
 
 class WarpStreams(NamedTuple):
@@ -53,13 +66,6 @@ class WarpStreams(NamedTuple):
             normals[i] = pair[0] if row < HALF else pair[1]
         meet()
         return numbers_with(self, t, normals)
-
-
-@kernel
-def rows_of(normals: Vector, row: int, each: int) -> tuple[Vector, Vector]:
-    """Return room for the numbers of a round, and for those that wait half a block."""
-    waiting = (row % HALF + 1) * each
-    return normals[:each], normals[waiting : waiting + each]
 
 
 @kernel

@@ -8,7 +8,6 @@ made in pairs (Box-Muller) for rounds half a block apart, so that one loop fills
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from fairx.compiled import compilable, kernel, outlined
 from fairx.types import Keys, Matrix, Vector
 
-from .elementary import log, sine_and_cosine
+from .elementary import log, root, sine_and_cosine
 
 BLOCK = 16
 HALF = BLOCK // 2
@@ -119,7 +118,7 @@ def normal_pair(keys: Keys, pair: int) -> tuple[float, float]:
 @kernel
 def normals_of(first: np.uint64, second: np.uint64) -> tuple[float, float]:
     """Return the two standard normal numbers that are made of two words."""
-    radius = math.sqrt(-2.0 * log(1.0 - unit(first)))
+    radius = root(-2.0 * log(1.0 - unit(first)))
     sine, cosine = sine_and_cosine(unit(second) - 0.5)
     return radius * cosine, radius * sine
 

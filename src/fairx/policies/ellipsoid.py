@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple, Protocol
 
 from fairx import rules
-from fairx.compiled import compilable, kernel, meet, outlined, record, turns
+from fairx.compiled import compilable, kernel, kernel_with, meet, outlined, record, turns
 from fairx.exposure import highest
 from fairx.numerics.linear_algebra import LANES, dot, times, transpose_times
 from fairx.types import Matrix, Vector
@@ -67,7 +67,7 @@ class Ascent(NamedTuple):
         k, d = contexts.shape
         centre, upper, best, means = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
         buffers, rest = work[4 * k : 7 * k], work[7 * k :]
-        wide = (d + LANES - 1) // LANES * LANES  # whole lanes, the last filled up with zeros
+        wide = row_length(d)
         gradient, white = rest[:wide], rest[wide : wide + k * wide].reshape((k, wide))
         climber = Climber(centre, white, radius, self.steps, self.tolerance)
         roots_of_scales(state, gradient[:d])
@@ -79,18 +79,38 @@ class Ascent(NamedTuple):
             upper[arm] = centre[arm] + radius * upper[arm]
             best[arm] = centre[arm]
         meet()
-        reached = climb(climber, objective, best, gradient, buffers)
-        for _ in range(1, min(self.starts, k + 1)):
-            arm = highest(upper)
-            upper[arm] = -math.inf
-            if arm == highest(best):
-                continue  # the best end so far favours this arm: it would climb there again
-            reach(climber, white[arm], means[:k])
+        reached = -math.inf
+        for start in range(min(self.starts, k + 1)):
+            if start == 0:
+                copy(centre, means[:k])
+            else:
+                arm = highest(upper)
+                upper[arm] = -math.inf
+                if arm == highest(best):
+                    continue  # the best end so far favours this arm: it would climb there again
+                reach(climber, white[arm], means[:k])
             found = climb(climber, objective, means[:k], gradient, buffers)
             if found > reached:
                 reached = found
                 copy(means[:k], best)
         objective.deploy_at(best, out)
+
+
+def _odd_length(dimension: int) -> int:
+    """Return an odd number: the lanes of a GPU, each with a row of its own, then read from different banks."""
+    return dimension | 1
+
+
+@kernel_with(_odd_length)
+def row_length(dimension: int) -> int:
+    """Return the length of a row of whitened contexts: whole lanes, the last filled up with zeros.
+
+    Examples
+    --------
+    >>> row_length(50)
+    56
+    """
+    return (dimension + LANES - 1) // LANES * LANES
 
 
 class Climber(NamedTuple):

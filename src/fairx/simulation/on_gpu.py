@@ -1,154 +1,144 @@
-"""Runs on a GPU: all that are alike in one launch, each with settings of its own.
+"""Runs on a GPU: those that are alike in one launch, each with settings of its own, and kinds side by side.
 
-A run without contexts is played by one thread, whose arrays lie in registers and local memory; one with contexts
-by the 32 lanes of a warp, which share what `fairx.compiled.turns` marks.
+Rounds are launched in chunks. One thread looks after all fleets: a launch does not wait for its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-
-from fairx.compiled import is_our_class
 from fairx.compiled.gpu import (
-    Fleet,
     alike,
+    capability,
+    compile_together,
     complaint_of,
     free_memory,
     halved,
     is_out_of_memory,
-    kind_of,
 )
-from fairx.numerics.gpu_streams import BUFFERED, ThreadStreams, WarpStreams
-from fairx.policies.gradient import reads_precision
-from fairx.policies.ridge import Ridge
-from fairx.rules import InvalidValue
 from fairx.texts import short
 
-from .loop import play_rounds
+from .fleets import check_device, fleet_of, kind_of_run
 from .one_run import OneRun
-from .runs import Watch
-from .tally import Tally
+from .runs import Watch, cores, paced
 
-SCRATCH = ("deployed", "fair", "means", "candidates", "seen", "contexts", "work", "normals")
-FAR = ("curves", "exposures", "marks")
-SUMS = ("fairness", "reward", "exposure", "pulls")  # where shared memory is scarce
 RESULTS = ("exposure", "pulls", "curves", "exposures")
-REMEDY = "leave out device"
-MOST = 1 << 17  # runs at a time: more do not play faster
-NEAR = 8192  # bytes of contexts that are brought near the lanes, at most
+MOST = 1 << 17  # runs of a fleet: more do not play faster
+SIDE_BY_SIDE = 32  # fleets
+PAUSE = 0.0005  # seconds between two looks at all fleets
+
+Runs = Sequence[OneRun]
 
 
-def play_on_gpu(runs: Sequence[OneRun], progress: Callable[[int], None] | None) -> None:
-    """Play all runs, of any kinds, those of one kind together."""
+def play_on_gpu(runs: Runs, progress: Callable[[int], None] | None) -> None:
+    """Play all runs, of any kinds."""
+    for _ in played_on_gpu(runs, progress):
+        pass
+
+
+def played_on_gpu(runs: Runs, progress: Callable[[int], None] | None) -> Iterator[Runs]:
+    """Play all runs, of any kinds, side by side; yield those of a fleet when it is done."""
     for run in runs:
         check_device(run)
+    groups = alike(runs, kind_of_run)
+    for group in groups:
+        group[0].try_out()
+    if len(groups) > 1:
+        compile_together([fleet_of(group[:2]).wanted(capability()) for group in groups], cores())
     watch = Watch(sum(int(run.marks[-1]) for run in runs), progress)
+    parts = [group[i : i + MOST] for group in groups for i in range(0, len(group), MOST)]
+    waiting = deque[Runs](parts)
     try:
-        for group in alike(runs, _kind):
-            group[0].try_out()
-            _play_alike(group, watch)
+        yield from _played(waiting, watch)
     finally:
         watch.bar.close()
 
 
-def check_device(run: OneRun) -> None:
-    """Refuse what a GPU cannot play."""
-    policy, environment, *_ = run.records
-    if run.places is not None:
-        raise InvalidValue("weights", f"be left out on a GPU, which plays one place: {REMEDY}")
-    if hasattr(policy, "start_with"):
-        theirs = f"have `propose` and `absorb` to be played on a GPU, not {short(policy.policy)}"
-        raise InvalidValue(
-            "policy", f"{theirs}: `probabilities` takes a generator, which is not there"
-        )
-    if not hasattr(environment, "world"):
-        theirs = f"have `world` to be played on a GPU, not {short(environment)}"
-        raise InvalidValue("environment", f"{theirs}: `draw` takes a generator, which is not there")
+def _played(waiting: deque[Runs], watch: Watch) -> Iterator[Runs]:
+    """Start whatever there is memory for, and go on with what is under way, until all is done."""
+    under_way: list[Voyage] = []
+    while waiting or under_way:
+        _start(waiting, under_way, watch)
+        still = [voyage for voyage in under_way if voyage.fleet.is_playing]
+        if len(still) == len(under_way):
+            time.sleep(PAUSE)
+        for voyage in [voyage for voyage in under_way if voyage not in still]:
+            watch.add(voyage.arrive())
+            if voyage.is_done:
+                under_way.remove(voyage)
+                voyage.unload()
+                yield voyage.runs
+            else:
+                _go_on(voyage, waiting, under_way, watch)
 
 
-def _kind(run: OneRun) -> Any:
-    """Return what runs must have in common to be played together."""
-    policy, environment, judge, measuring = run.records
-    return id(environment), run.marks.tobytes(), kind_of((policy, judge, measuring))
-
-
-def _play_alike(runs: Sequence[OneRun], watch: Watch) -> None:
-    """Play runs of one kind, as many at a time as there is memory for."""
-    most = MOST
-    while runs and not watch.stopped.is_set():
+def _start(waiting: deque[Runs], under_way: list[Voyage], watch: Watch) -> None:
+    """Send runs that wait, until there is no memory for more."""
+    while waiting and len(under_way) < SIDE_BY_SIDE:
+        runs = waiting.popleft()
         try:
-            fleet = fleet_of(runs[:most])
-            fits = max(1, free_memory() // fleet.bytes_each)
-            if fits < len(fleet):
-                fleet = fleet_of(runs[:fits])
-            _play(fleet, runs[: len(fleet)], watch)
-        except Exception as error:
-            if is_out_of_memory(error):
-                most = halved(min(most, len(runs)), error)
+            voyage = Voyage(runs)
+        except Exception as error:  # noqa: BLE001 - raised again, but for what memory is short of
+            if _make_room(runs, error, waiting, alone=not under_way):
                 continue
-            raise complaint_of(error, short(runs[0].records[0])) from error
-        runs = runs[len(fleet) :]
+            return
+        if len(voyage.runs) < len(runs):
+            waiting.appendleft(runs[len(voyage.runs) :])
+        under_way.append(voyage)
+        _go_on(voyage, waiting, under_way, watch)
 
 
-def fleet_of(runs: Sequence[OneRun]) -> Fleet:
-    """Return the runs, ready to be sent: the first one twice, if there is no other."""
-    begun = [run.begin() for run in (runs if len(runs) > 1 else [runs[0], runs[0]])]
-    world = begun[0][0][2]
-    if getattr(
-        world, "lends_arrays", False
-    ):  # numba-cuda lets no function return a part of a field
-        name = short(runs[0].records[1])
-        raise InvalidValue("environment", f"have all arms on offer on a GPU, not {name}: {REMEDY}")
-    warps = world.features.shape[2] > 0
-    keys = WarpStreams if warps else ThreadStreams
-    records = [(*_slim(alone), keys._make(rest[0])) for alone, rest in begun]
-    tally = _with_room(begun[0][1][1], *world.features.shape[1:])
-    far = FAR + SUMS if warps else FAR
-    return Fleet(play_rounds, records, tally, SCRATCH, far, warps=warps, runs=len(runs))
-
-
-def _slim(records: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the records of a run, without the sums of a regression that are only added to."""
-    policy, state, *rest = records
-    if isinstance(state, Ridge) and is_our_class(type(policy)):
-        rows = None if reads_precision(policy) else 0
-        state = state._replace(precision=state.precision[:rows], target=state.target[:0])
-    return policy, state, *rest
-
-
-def _with_room(tally: Tally, arms: int, dimension: int) -> Tally:
-    """Return a tally with room for contexts, and without that for numbers that a GPU makes when they are needed."""
-    each = tally.normals.size // tally.noise.size * (1 if dimension else BUFFERED)
-    rows = arms if arms * dimension * tally.work.itemsize <= NEAR else 0
-    seen = arms if tally.measured.size else 0
-    return tally._replace(
-        contexts=np.empty((rows, dimension)), normals=np.empty(each),
-        candidates=tally.candidates[:seen], seen=tally.seen[:, :seen],
-        uniforms=np.empty((3, 0)), noise=np.empty(0),
-    )  # fmt: skip
-
-
-def _play(fleet: Fleet, runs: Sequence[OneRun], watch: Watch) -> None:
-    """Play whole runs in chunks, and give each its tally."""
-    fleet.send()
-
-    done = 0
-
-    def step(start: int, stop: int) -> bool:
-        nonlocal done
-        fleet.play(start, stop)
-        done += (stop - start) * len(runs)
-        watch.add((stop - start) * len(runs))
-        return True
-
+def _go_on(voyage: Voyage, waiting: deque[Runs], under_way: list[Voyage], watch: Watch) -> None:
+    """Launch the next rounds; where memory ends, all of these runs are played again, later or in halves."""
     try:
-        watch.walk(int(runs[0].marks[-1]), step)
-    except Exception:
-        watch.take_back(done)
-        raise
-    found = {name: fleet.result(name) for name in RESULTS}
-    for i, run in enumerate(runs):
-        run.tally = run.tally._replace(**{name: found[name][i] for name in RESULTS})
+        voyage.go_on()
+    except Exception as error:  # noqa: BLE001 - raised again, but for what memory is short of
+        under_way.remove(voyage)
+        watch.take_back(voyage.done * len(voyage.runs))
+        _make_room(voyage.runs, error, waiting, alone=not under_way)
+
+
+def _make_room(runs: Runs, error: Exception, waiting: deque[Runs], *, alone: bool) -> bool:
+    """Put runs back for which there was no memory, in halves if nothing else takes any; tell whether to go on."""
+    if not is_out_of_memory(error):
+        raise complaint_of(error, short(runs[0].records[0])) from error
+    size = halved(len(runs), error) if alone else len(runs)
+    waiting.extendleft([runs[size:], runs[:size]] if size < len(runs) else [runs])
+    return alone
+
+
+class Voyage:
+    """A fleet under way: how far it is, and how many rounds it plays at a time."""
+
+    def __init__(self, runs: Runs) -> None:
+        fleet = fleet_of(runs)
+        fits = max(1, free_memory() // fleet.bytes_each)
+        self.runs = runs[:fits]
+        self.fleet = fleet if fits >= len(runs) else fleet_of(self.runs)
+        self.fleet.send()
+        self.end = int(runs[0].marks[-1])
+        self.done, self.chunk, self.stop = 0, paced(0, 1.0), 0
+
+    @property
+    def is_done(self) -> bool:
+        """Tell whether all rounds are played."""
+        return self.done == self.end
+
+    def go_on(self) -> None:
+        """Launch the next rounds."""
+        self.begun, self.stop = time.perf_counter(), min(self.done + self.chunk, self.end)
+        self.fleet.launch(self.done, self.stop)
+
+    def arrive(self) -> int:
+        """Take note that the rounds that were launched are played; return how many, of all runs."""
+        played, self.done = self.stop - self.done, self.stop
+        self.chunk = paced(self.chunk, time.perf_counter() - self.begun)
+        return played * len(self.runs)
+
+    def unload(self) -> None:
+        """Give each run its tally."""
+        found = {name: self.fleet.result(name) for name in RESULTS}
+        for i, run in enumerate(self.runs):
+            run.tally = run.tally._replace(**{name: found[name][i] for name in RESULTS})

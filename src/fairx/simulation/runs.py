@@ -110,8 +110,19 @@ class Watch:
         while more and done < stop and not self.stopped.is_set():
             begun, end = time.perf_counter(), min(done + chunk, stop)
             more, done = step(done, end), end
-            pace = CHUNK_SECONDS / max(time.perf_counter() - begun, 1e-9)
-            chunk = max(BLOCK, int(chunk * min(pace, 8.0)) // BLOCK * BLOCK)
+            chunk = paced(chunk, time.perf_counter() - begun)
+
+
+def paced(chunk: int, seconds: float) -> int:
+    """Return how many rounds to play at a time, where this many took these seconds.
+
+    Examples
+    --------
+    >>> paced(1600, 0.2), paced(1600, 0.0), paced(0, 1.0)
+    (800, 12800, 16)
+    """
+    pace = CHUNK_SECONDS / max(seconds, 1e-9)
+    return max(BLOCK, int(chunk * min(pace, 8.0)) // BLOCK * BLOCK)
 
 
 def _do_all(tasks: list[Callable[[], None]], watch: Watch, jobs: int) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairx.compiled import kernel, meet, turns
+from fairx.compiled import kernel, kernel_with, meet, turns
 from fairx.numerics.streams import BLOCK
 from fairx.types import Indices, Matrix, Vector
 
@@ -25,7 +25,7 @@ class Tally(NamedTuple):
     curves: Matrix  # at the checkpoints: a row for each of CURVES and each measure
     exposures: Matrix  # (checkpoints, arms): the average exposure until then
     marks: Indices  # the checkpoints, and one that is never reached
-    next_mark: Indices
+    next_mark: Indices  # its index, and the checkpoint itself
     deployed: Vector
     fair: Vector
     means: Vector
@@ -50,7 +50,7 @@ def new_tally(marks: Indices, arms: int, normals: int, work: int, measures: int 
         curves=np.zeros((len(CURVES) + measures, marks.size)),
         exposures=np.zeros((marks.size, arms)),
         marks=np.append(marks, np.iinfo(np.int64).max),
-        next_mark=np.zeros(1, np.int64),
+        next_mark=np.array([0, marks[0]]),
         deployed=np.empty(arms),
         fair=np.empty(arms),
         means=np.empty(arms),
@@ -74,16 +74,32 @@ def lead(fair: Vector, means: Vector) -> float:
     return best - earned  # type: ignore[no-any-return]
 
 
+def _add_regrets_in_few(
+    tally: Tally, n: int, deployed: Vector, fair: Vector, means: Vector
+) -> None:
+    """Add the regrets by position, or in one number each where there is room for no more."""
+    for i in turns(n):
+        gap = fair[i] - deployed[i]
+        tally.fairness[i % len(tally.fairness)] += abs(gap)
+        tally.reward[i % len(tally.reward)] += gap * means[i]
+
+
+@kernel_with(_add_regrets_in_few)
+def add_regrets(tally: Tally, n: int, deployed: Vector, fair: Vector, means: Vector) -> None:
+    """Add the regrets of one round, by position."""
+    for i in turns(n):
+        gap = fair[i] - deployed[i]
+        tally.fairness[i] += abs(gap)
+        tally.reward[i] += gap * means[i]
+
+
 @kernel
 def add_round(
     tally: Tally, n: int, arms: Indices, deployed: Vector, fair: Vector, means: Vector, played: int,
     ahead: float, reward: float, rounds: int,
 ) -> None:  # fmt: skip
     """Add the regret and exposure of one round, in which `played` was; `rounds` include it."""
-    for i in turns(n):
-        gap = fair[i] - deployed[i]
-        tally.fairness[i] += abs(gap)
-        tally.reward[i] += gap * means[i]
+    add_regrets(tally, n, deployed, fair, means)
     for i in turns(n):
         tally.exposure[arms[i]] += deployed[i]
     for _ in turns(1):
@@ -96,12 +112,12 @@ def add_round(
 @kernel
 def pass_mark(tally: Tally, rounds: int) -> None:
     """Record what was added up, where these rounds are a checkpoint."""
-    mark = tally.next_mark[0]
-    if rounds == tally.marks[mark]:
+    if rounds == tally.next_mark[1]:
         meet()
         for _ in turns(1):
+            mark = tally.next_mark[0]
             add_mark(tally, mark, rounds)
-            tally.next_mark[0] = mark + 1
+            tally.next_mark[0], tally.next_mark[1] = mark + 1, tally.marks[mark + 1]
         meet()
 
 
@@ -111,6 +127,7 @@ def add_mark(tally: Tally, mark: int, rounds: int) -> None:
     for i in range(len(tally.fairness)):
         tally.curves[0, mark] += tally.fairness[i]
         tally.curves[1, mark] += tally.reward[i]
+    for i in range(len(tally.exposure)):
         tally.exposures[mark, i] = tally.exposure[i] / rounds
     tally.curves[2, mark] = tally.curves[1, mark] + tally.sums[0]
     tally.curves[3, mark] = tally.sums[1]

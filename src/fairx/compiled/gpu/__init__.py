@@ -1,7 +1,20 @@
 """Loops on a GPU: the same source, compiled by numba-cuda, with a thread or a warp for each run."""
 
-from .launching import Fleet, free_memory
+from .kernels import compile_together
+from .launching import Fleet, capability, free_memory
 from .leaves import alike, kind_of
+from .teaching import is_simulated
 from .trouble import complaint_of, halved, is_out_of_memory
 
-__all__ = ["Fleet", "alike", "complaint_of", "free_memory", "halved", "is_out_of_memory", "kind_of"]
+__all__ = [
+    "Fleet",
+    "alike",
+    "capability",
+    "compile_together",
+    "complaint_of",
+    "free_memory",
+    "halved",
+    "is_out_of_memory",
+    "is_simulated",
+    "kind_of",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,14 +10,13 @@ import numpy as np
 
 from ..entries import Entry
 from ..lowering import lowered
-from ..sharing import meet, turns
+from .kernels import Wanted, dispatcher
 from .leaves import Leaf, leaves, repeated
-from .shapes import shaping
+from .memory import THREADS, Paths
 from .teaching import is_simulated, load_cuda
 from .trouble import check_gpu
 from .writing import LANES, write
 
-THREADS = 64  # of a block, where each plays a run
 MOST = 1 << 50  # bytes: the simulator has no end of them
 
 
@@ -26,21 +25,21 @@ class Fleet:
 
     `records` are those of each run, of two at least: what these do not share is each run's own. Of `tally`,
     the last argument of the loop but start and stop, each has a copy. `scratch` names arrays of it that hold
-    nothing between two rounds, and `far` those that are seldom used.
+    nothing between two launches, `far` those that are seldom used, and `busy` paths of what is read at any index.
     """
 
     def __init__(
         self, entry: Entry, records: Sequence[tuple[Any, ...]], tally: Any,
-        scratch: Sequence[str], far: Sequence[str], *, warps: bool, runs: int,
+        scratch: Sequence[str], far: Sequence[str], busy: Paths, *, warps: bool, runs: int,
     ) -> None:  # fmt: skip
-        low = [tuple(map(lowered, run)) for run in records]
+        low = _lowered(records)
         self.runs, self.warps, self.entry = runs, warps, entry
         end = str(len(low[0]))
         found = [*leaves(low), *repeated(tally, len(low), (end,))]
         self.results = {leaf.path[1]: leaf for leaf in found if leaf.path[0] == end}
         self.written = write(
             (*low[0], tally), found, [(end, name) for name in scratch],
-            [(end, name) for name in far], warps=warps,
+            [(end, name) for name in far], busy, warps=warps,
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -52,32 +51,61 @@ class Fleet:
         own = [leaf for leaf in self.written.leaves if leaf.is_own]
         return max(1, sum(np.asarray(leaf.first).nbytes for leaf in own))
 
+    def wanted(self, capability: tuple[int, int]) -> Wanted:
+        """Return the kernel that plays these runs, for GPUs of this capability."""
+        function, types = self.entry.function, ()
+        if not is_simulated():
+            typeof = importlib.import_module("numba.cuda.typing.typeof").typeof
+            examples = [_example(leaf, self.warps) for leaf in self.written.leaves]
+            types = tuple(map(typeof, (1, 1, 1, *examples)))
+        loop, names = (function.__module__, function.__name__), tuple(self.written.names.items())
+        return Wanted(loop, self.written.source, names, types, capability)
+
     def send(self) -> None:
-        """Compile the kernel and send all arrays."""
+        """Send all arrays; the kernel is compiled when it is launched first."""
         cuda = load_cuda()
         check_gpu(cuda)
-        self.kernel = _jitted(self.entry, self.written.source, tuple(self.written.names.items()))
+        self.kernel = dispatcher(self.wanted(capability()))
+        self.stream, self.event = cuda.stream(), cuda.event()
         self.sent = [self._sent(cuda, leaf) for leaf in self.written.leaves]
 
     def _sent(self, cuda: Any, leaf: Leaf) -> Any:
         if leaf.is_own:
-            return cuda.to_device(leaf.stacked(by_run=self.warps))
-        return cuda.to_device(leaf.first) if leaf.is_array else leaf.first
+            return cuda.to_device(leaf.stacked(by_run=self.warps), stream=self.stream)
+        return cuda.to_device(leaf.first, stream=self.stream) if leaf.is_array else leaf.first
 
-    def play(self, start: int, stop: int) -> None:
-        """Play these rounds of all runs, and wait for them."""
+    def launch(self, start: int, stop: int) -> None:
+        """Begin to play these rounds of all runs, beside what other fleets play."""
         # In the simulator lanes would not keep step, and one does all turns.
         shape = (self.runs, (1 if is_simulated() else LANES, 1))
         if not self.warps:
             shape = ((self.runs + THREADS - 1) // THREADS, (1, THREADS))
-        self.kernel[shape](self.runs, start, stop, *self.sent)
-        load_cuda().synchronize()
+        self.kernel[(*shape, self.stream)](self.runs, start, stop, *self.sent)
+        self.event.record(self.stream)
+
+    @property
+    def is_playing(self) -> bool:
+        """Tell whether what was launched is not done yet."""
+        return not (is_simulated() or self.event.query())
+
+    def play(self, start: int, stop: int) -> None:
+        """Play these rounds of all runs, and wait for them."""
+        self.launch(start, stop)
+        self.stream.synchronize()
 
     def result(self, name: str) -> Any:
         """Return an array of the tally, with the runs along its first axis."""
         place = self.written.leaves.index(self.results[name])
-        found = self.sent[place].copy_to_host()
+        found = self.sent[place].copy_to_host(stream=self.stream)
+        self.stream.synchronize()
         return found if self.warps else found.transpose(-1, *range(found.ndim - 1))
+
+
+def _lowered(records: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return what is compiled of each run's records; of what they share, once."""
+    known = {id(part): part for run in records for part in run}
+    low = {address: lowered(part) for address, part in known.items()}
+    return [tuple(low[id(part)] for part in run) for run in records]
 
 
 def free_memory() -> int:
@@ -87,24 +115,15 @@ def free_memory() -> int:
     return int(min(0.8 * cuda.current_context().get_memory_info().free, MOST))
 
 
-@functools.lru_cache(maxsize=64)
-def _jitted(entry: Entry, source: str, names: tuple[tuple[str, Any], ...]) -> Any:
-    """Return a kernel that is compiled once for all fleets of its kind."""
-    cuda = load_cuda()
-    return cuda.jit(kernel_of(cuda, entry, source, dict(names)))
+def capability() -> tuple[int, int]:
+    """Return what the GPU of this machine can do, by the number of its generation."""
+    if is_simulated():
+        return 0, 0
+    found: tuple[int, int] = load_cuda().get_current_device().compute_capability
+    return found
 
 
-def kernel_of(cuda: Any, entry: Entry, source: str, names: dict[str, Any]) -> Any:
-    """Return the kernel as a Python function."""
-    loop, shaped = entry.function, _as_it_is  # in the simulator
-    if not is_simulated():
-        loop, shaped = cuda.jit(device=True, forceinline=True)(loop), shaping()
-    scope: dict[str, Any] = {"cuda": cuda, "loop": loop, "meet": meet, "turns": turns}
-    scope["shaped"] = shaped
-    scope |= names
-    exec(compile(source, f"<kernel of {entry.function.__name__}>", "exec"), scope)  # noqa: S102
-    return scope[source[len("def ") : source.index("(")]]
-
-
-def _as_it_is(array: Any, shape: tuple[int, ...]) -> Any:
-    return array
+def _example(leaf: Leaf, warps: bool) -> Any:
+    """Return something of the type that is sent."""
+    short = leaf._replace(values=leaf.values[:2], runs=min(leaf.runs, 2))
+    return short.stacked(by_run=warps) if leaf.is_own else leaf.first

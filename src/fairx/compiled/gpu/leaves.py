@@ -54,7 +54,10 @@ def leaves(records: Sequence[Any], path: tuple[str, ...] = ()) -> Iterator[Leaf]
         for name, *parts in zip(names, *records, strict=True):
             yield from leaves(parts, (*path, name))
     else:
-        yield Leaf(path, first, records if _differ(first, records) else records[:1])
+        one = Leaf(path, first, records[:1])
+        # A number is each run's own, though it be the same: runs of one kind have one kernel.
+        is_number = not one.is_array and not one.is_code
+        yield one._replace(values=records) if is_number or _differ(first, records) else one
 
 
 def repeated(record: Any, runs: int, path: tuple[str, ...]) -> Iterator[Leaf]:

@@ -1,8 +1,6 @@
 """Writes the kernel of a loop: each thread, or warp, builds the records of its run and plays it.
 
-What a run has of its own lies in fast memory while it is played, as far as there is room: in registers
-and local memory of its thread, or in the shared memory of its warp. Shapes are written out, so that
-loops over arms are of a known length.
+Arrays lie where `memory` says. Shapes are written out, so that loops over arms are of a known length.
 """
 
 from __future__ import annotations
@@ -12,11 +10,9 @@ from typing import Any, NamedTuple
 
 from .lanes import name_of
 from .leaves import Leaf
+from .memory import LOCAL, SHARED, Paths, of_threads, of_warps, room_for
 
 LANES = 32  # of a warp
-NEAR = 2048  # numbers that an array in the local memory of a thread has at most
-SHARED = 49_152  # bytes of shared memory of a warp, at most
-FEW = 256  # numbers of an array that all runs share, to have copies in fast memory
 THREAD = """\
     run = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if run >= runs:
@@ -25,9 +21,6 @@ THREAD = """\
 WARP = """\
     run = cuda.blockIdx.x
 """
-
-
-Paths = Sequence[tuple[str, ...]]
 
 
 class Written(NamedTuple):
@@ -41,19 +34,17 @@ class Written(NamedTuple):
 class Kernel:
     """A kernel in the making."""
 
-    def __init__(self, warps: bool, scratch: Paths, far: Paths) -> None:
-        self.warps, self.scratch, self.far = warps, scratch, far
+    def __init__(self, warps: bool, scratch: Paths, near: dict[tuple[str, ...], str]) -> None:
+        self.warps, self.scratch, self.near = warps, scratch, near
         self.before: list[str] = []
         self.after: list[str] = []
         self.names: dict[str, Any] = {}
         self.sent: list[Leaf] = []
-        self.room = SHARED
         self.known: dict[int, str] = {}  # arrays that are in the records twice
 
     def written(self, records: Any, found: Sequence[Leaf]) -> Written:
         """Return the source that plays `records`, whose leaves are these."""
         by_path = {leaf.path: leaf for leaf in found}
-        self.near = self._placed(found)
         parts = [self.value(part, (str(i),), by_path) for i, part in enumerate(records)]
         arguments = "".join(f", leaf{i}" for i in range(len(self.sent)))
         lines = [
@@ -111,7 +102,9 @@ class Kernel:
         """Return the name of an array, which is copied to fast memory and back if it fits there."""
         shape, kind = leaf.first.shape, leaf.first.dtype.name
         if leaf.first.size == 0:  # there are no arrays of nothing
-            room = self.room_for(tuple(max(size, 1) for size in shape), kind)
+            room = room_for(
+                tuple(max(size, 1) for size in shape), kind, SHARED if self.warps else LOCAL
+            )
             return self.assigned(f"{room}[{', '.join(f':{size}' for size in shape)}]")
         if leaf.path not in self.near:
             name = self.argument(leaf)
@@ -121,7 +114,7 @@ class Kernel:
             first = f"len({name})" if len(shape) > 1 else str(shape[0])
             sizes = "".join(f"{size}, " for size in (first, *shape[1:]))
             return self.assigned(f"shaped({name}, ({sizes}))")
-        array = self.assigned(self.room_for(shape, kind))
+        array = self.assigned(room_for(shape, kind, self.near[leaf.path]))
         if leaf.path not in self.scratch:
             self.copied(leaf, array)
         return array
@@ -141,11 +134,6 @@ class Kernel:
         self.before.append(f"{name} = {expression}")
         return name
 
-    def room_for(self, shape: tuple[int, ...], kind: str) -> str:
-        """Return the expression of a new array in fast memory."""
-        where = "shared" if self.warps else "local"
-        return f"cuda.{where}.array({shape}, '{kind}')"
-
     def place(self, axes: int, whole: str | None) -> str:
         """Return the index of an element, or of the whole array, of this run."""
         index = [whole or f"i{axis}" for axis in range(axes)]
@@ -159,24 +147,10 @@ class Kernel:
             lines.append(f"{'    ' * axis}for i{axis} in {turns}({size}):")
         return [*lines, f"{'    ' * len(shape)}{line}"]
 
-    def _placed(self, found: Sequence[Leaf]) -> set[tuple[str, ...]]:
-        """Return the arrays that lie in fast memory: for warps, the smallest ones that fit together."""
-        arrays = [leaf for leaf in found if leaf.is_array and leaf.path not in self.far]
-        if not self.warps:
-            arrays = [leaf for leaf in arrays if leaf.is_own or leaf.first.size <= FEW]
-            return {leaf.path for leaf in arrays if leaf.first.size <= NEAR}
-        arrays = [leaf for leaf in arrays if leaf.is_own]
-        near = set()
-        arrays.reverse()  # of one size, the later ones first: a regression reads its factor most
-        for leaf in sorted(arrays, key=lambda leaf: int(leaf.first.nbytes)):
-            self.room -= leaf.first.nbytes
-            if self.room >= 0:
-                near.add(leaf.path)
-        return near
-
 
 def write(
-    records: Any, found: Sequence[Leaf], scratch: Paths, far: Paths, *, warps: bool
+    records: Any, found: Sequence[Leaf], scratch: Paths, far: Paths, busy: Paths, *, warps: bool
 ) -> Written:
     """Return the kernel that plays records like these, with a warp or a thread for each run."""
-    return Kernel(warps, scratch, far).written(records, found)
+    near = of_warps(found, far) if warps else of_threads(found, far, busy)
+    return Kernel(warps, scratch, near).written(records, found)

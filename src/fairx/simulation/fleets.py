@@ -1,0 +1,100 @@
+"""Fleets of runs for a GPU: what is sent of each, and where it lies.
+
+A run without contexts is played by one thread, whose arrays lie in registers and local memory; one with contexts
+by the 32 lanes of a warp, which share what `fairx.compiled.turns` marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fairx.compiled import is_our_class
+from fairx.compiled.gpu import Fleet, is_simulated, kind_of
+from fairx.numerics.gpu_streams import ThreadStreams, WarpStreams
+from fairx.numerics.streams import BLOCK, HALF
+from fairx.policies.gradient import reads_precision
+from fairx.policies.ridge import Ridge
+from fairx.rules import InvalidValue
+from fairx.texts import short
+
+from .loop import play_rounds
+from .one_run import OneRun
+from .tally import Tally
+
+SCRATCH = (
+    "deployed", "fair", "means", "candidates", "seen", "contexts", "work", "normals", "noise",
+)  # fmt: skip
+FAR = ("curves", "exposures", "marks")
+SUMS = ("fairness", "reward", "exposure", "pulls")  # where shared memory is scarce
+REMEDY = "leave out device"
+NEAR = 8192  # bytes of contexts that are brought near the lanes, at most
+
+
+def check_device(run: OneRun) -> None:
+    """Refuse what a GPU cannot play."""
+    policy, environment, *_ = run.records
+    if run.places is not None:
+        raise InvalidValue("weights", f"be left out on a GPU, which plays one place: {REMEDY}")
+    if hasattr(policy, "start_with"):
+        theirs = f"have `propose` and `absorb` to be played on a GPU, not {short(policy.policy)}"
+        raise InvalidValue(
+            "policy", f"{theirs}: `probabilities` takes a generator, which is not there"
+        )
+    if not hasattr(environment, "world"):
+        theirs = f"have `world` to be played on a GPU, not {short(environment)}"
+        raise InvalidValue("environment", f"{theirs}: `draw` takes a generator, which is not there")
+
+
+def kind_of_run(run: OneRun) -> Any:
+    """Return what runs must have in common to be played together."""
+    policy, environment, judge, measuring = run.records
+    return id(environment), run.marks.tobytes(), kind_of((policy, judge, measuring))
+
+
+def fleet_of(runs: Sequence[OneRun]) -> Fleet:
+    """Return the runs, ready to be sent: the first one twice, if there is no other."""
+    begun = [run.begin() for run in (runs if len(runs) > 1 else [runs[0], runs[0]])]
+    world = begun[0][0][2]
+    if getattr(
+        world, "lends_arrays", False
+    ):  # numba-cuda lets no function return a part of a field
+        name = short(runs[0].records[1])
+        raise InvalidValue("environment", f"have all arms on offer on a GPU, not {name}: {REMEDY}")
+    warps = world.features.shape[2] > 0
+    keys = WarpStreams if warps else ThreadStreams
+    records = [(*_slim(alone), keys._make(rest[0])) for alone, rest in begun]
+    tally = _with_room(begun[0][1][1], *world.features.shape[1:])
+    far = FAR + SUMS if warps else FAR
+    # Normal numbers that wait fill the cache: the state, the record behind the policy, is out of their way.
+    end = str(len(records[0]))
+    busy = [("1",), (end, "normals"), (end, "pulls")] if tally.noise.size else []
+    return Fleet(play_rounds, records, tally, SCRATCH, far, busy, warps=warps, runs=len(runs))
+
+
+def _slim(records: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the records of a run, without the sums of a regression that are only added to."""
+    policy, state, *rest = records
+    if isinstance(state, Ridge) and is_our_class(type(policy)):
+        rows = None if reads_precision(policy) else 0
+        state = state._replace(precision=state.precision[:rows], target=state.target[:0])
+    return policy, state, *rest
+
+
+def _with_room(tally: Tally, arms: int, dimension: int) -> Tally:
+    """Return a tally with room for contexts, and without that for numbers that a GPU makes when they are needed."""
+    each = tally.normals.size // BLOCK
+    rows = arms if arms * dimension * tally.work.itemsize <= NEAR else 0
+    few = (
+        not dimension and not is_simulated()
+    )  # a thread has few registers, and the simulator no forms
+    sums = min(arms, 2) if few else arms
+    seen = arms if tally.measured.size else 0
+    return tally._replace(
+        fairness=np.zeros(sums), reward=np.zeros(sums),
+        contexts=np.empty((rows, dimension)), normals=np.empty(each),
+        candidates=tally.candidates[:seen], seen=tally.seen[:, :seen],
+        uniforms=np.empty((3, 0)), noise=np.empty(0 if dimension else each * HALF),
+    )  # fmt: skip
