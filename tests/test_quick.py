@@ -237,6 +237,31 @@ def test_who_asks_is_asked_each_time(tmp_path: Path) -> None:
         assert many.count(200) >= 19
 
 
+def test_what_goes_both_ways_counts_once(tmp_path: Path) -> None:
+    with serving(tmp_path / "store.db", auth=True) as service:
+        service.create()
+        service.decide("first")
+        asked: list[dict[str, Any]] = [{}, {"count": 2}, {"candidates": ["z"]}, {"places": 1}]
+        counted = 0
+
+        def admit(*about: Any, admit: Any = service.runtime.access.admit) -> Any:
+            nonlocal counted
+            counted += 1
+            return admit(*about)
+
+        service.runtime.access.admit = admit  # type: ignore[method-assign, assignment]
+
+        async def play() -> None:
+            client = Client(service)
+            for number, more in enumerate(asked):
+                body = {"key": f"k{number}", **more}
+                await client.answer(request(body, f"authorization: Bearer {ROOT}"))
+            client.close()
+
+        service.runner.run(play())
+        assert counted == len(asked)
+
+
 def test_another_host_is_refused(shop: Service) -> None:
     application = Application(shop.runtime, hosts=["localhost"])
     assert application.quick is not None
@@ -407,7 +432,7 @@ def test_a_head_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return parsed(data)
 
     monkeypatch.setattr(heads, "_Read", reading)
-    known = Heads(lambda scope: True)
+    known = Heads(None)
     for key in ("a", "b"):
         data = request({"key": key}, "Authorization: Bearer t")
         assert known.of(data) == ("shop", b"Bearer t", None, data.index(b"{"), len(data))

@@ -20,7 +20,7 @@ from fairx.store.errors import Overloaded
 from . import access, batches, fast_routes
 from .answers import ENCODER
 from .audits import Audits
-from .calls import Call, authorization, body_of, check_no_query, query_of
+from .calls import Call, authorization, body_of, check_no_query, is_called_right, query_of
 from .failures import Refused, Reply, answered
 from .heads import Heads
 from .observing import Observer, tagged
@@ -30,7 +30,7 @@ from .replies import not_served, response, sent
 from .routes import BATCH, ROUTES, E, Route
 from .runtime import Runtime
 from .shedding import BUSY
-from .straight import answer, body_there
+from .straight import ADMITTED, answer, body_there
 
 LOGGER = logging.getLogger("fairx")
 ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
@@ -55,7 +55,7 @@ class Application:
         self._observer = observer or Observer()
         self._hosts = hosts  # by which it may be called; None: any
         self.runtime, self.audits = runtime, Audits(runtime)
-        quick = Quick(runtime, Heads(self._is_called_right), self._failed)
+        quick = Quick(runtime, Heads(hosts), self._failed)
         self.quick = quick if self._observer.is_silent else None
         described = Reply(200, ENCODER.encode(document(tokens=not runtime.access.open_to_all)))
         routes = [StarletteRoute("/openapi.json", lambda _: sent(described)), *self._routes()]
@@ -90,7 +90,7 @@ class Application:
             load.at_work -= 1
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        if not self._is_called_right(scope):
+        if not is_called_right(scope, self._hosts):
             message = f"without tokens, the host must be one of {', '.join(self._hosts or ())}"
             await answer(
                 scope, send, self._failed(Refused(403, "forbidden", message), scope["path"])
@@ -105,14 +105,6 @@ class Application:
             await self._batch(scope, receive, send)
             return
         await self._rest(scope, receive, tagged(scope, send))
-
-    def _is_called_right(self, scope: Any) -> bool:
-        """Tell whether a browser was not led here under the name of another site (DNS rebinding)."""
-        if self._hosts is None:
-            return True
-        host: str = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-        name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-        return name.lower() in self._hosts
 
     async def _fast(self, scope: Any, receive: Any, send: Any, name: str, route: str) -> None:
         begun = time.perf_counter()
@@ -131,7 +123,8 @@ class Application:
         """Return the answer of a fast route; the body is read when it is known who asks."""
         role, handler = FAST[route]
         try:
-            await self._admitted(authorization(scope), role, name)
+            if not scope.get(ADMITTED):
+                await self._admitted(authorization(scope), role, name)
             check_no_query(scope)
             if body is None:
                 limit = self.runtime.limits.body_bytes

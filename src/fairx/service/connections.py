@@ -10,9 +10,9 @@ import asyncio
 from typing import Any
 
 from .load import Load
-from .quick import Quick
+from .quick import Quick, Way
 from .shedding import is_one_request, refusal
-from .straight import CYCLE
+from .straight import ADMITTED, CYCLE
 
 HEADER_BYTES = 65_536
 SENT_IN = 20.0  # seconds, from the first byte of a request, or the connection, to the last byte
@@ -88,12 +88,14 @@ class Bounded:
 
     def data_received(self, data: bytes) -> None:
         """Hand data on; then see whether a request is still on its way."""
-        inner = self._inner
+        inner, way = self._inner, Way.ASGI
         if self._is_between_requests():
             if self._load.is_full and self._is_plain(data):
                 self._refuse()
                 return
-            if self._quick is not None and self._quick.begin(inner, data):
+            if self._quick is not None:
+                way = self._quick.begin(inner, data)
+            if way is Way.STRAIGHT:
                 self._rest()
                 return
             self._load.let_in(inner.loop)
@@ -102,7 +104,7 @@ class Bounded:
         cycle = inner.cycle
         in_headers = cycle is None or cycle.scope is not inner.scope
         if not in_headers and not cycle.more_body:
-            cycle.scope[CYCLE] = cycle
+            cycle.scope[CYCLE], cycle.scope[ADMITTED] = cycle, way is Way.ADMITTED
             self._rest()
             return
         self._seen += len(data)

@@ -73,7 +73,7 @@ class Cycle:
             return
         asked = READ_DECIDE.decode(body)
         if asked.count is not None or asked.places is not None or asked.probabilities:
-            raise Elsewhere  # in letters that nobody saw
+            raise Elsewhere
         job = self._made(decider, asked)
         self._asked = Asked(decider, asked, key)
         self._start()

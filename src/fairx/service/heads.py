@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Collection
+from typing import NamedTuple
 
-from .calls import authorization
+from .calls import authorization, is_called_right
 from .failures import Refused
 from .observing import brought
 from .routes import E
@@ -33,12 +33,12 @@ class Heads:
 
     Parameters
     ----------
-    is_called_right
-        Tells of the scope of a request whether it came under a name of ours.
+    hosts
+        By which we may be called; None: any.
     """
 
-    def __init__(self, is_called_right: Callable[[Any], bool]) -> None:
-        self._is_called_right = is_called_right
+    def __init__(self, hosts: Collection[str] | None) -> None:
+        self._hosts = hosts
         self._known: dict[bytes, Head] = {}
 
     def of(self, data: bytes) -> Head | None:
@@ -64,7 +64,7 @@ class Heads:
             token = authorization(scope)
         except Refused:
             return None
-        if not self._is_called_right(scope):
+        if not is_called_right(scope, self._hosts):
             return None
         number = brought(read.headers)
         head = Head(path[1].decode(), token, number, len(text) + 4, len(data))

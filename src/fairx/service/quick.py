@@ -7,6 +7,7 @@ writer when it comes, and answered when it is durable. In all else it is what `A
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 from . import access
@@ -15,8 +16,13 @@ from .failures import Refused
 from .heads import Heads
 from .runtime import Runtime
 
-# What `fast_routes` answers: seen before anything is counted or read.
-MORE = (b'"count"', b'"places"', b'"probabilities"')
+
+class Way(Enum):
+    """Which way a request goes."""
+
+    STRAIGHT = "straight"  # it is answered, or will be
+    ASGI = "ASGI"  # nothing was done
+    ADMITTED = "admitted"  # as ASGI's, but who asks is known, and it was counted
 
 
 class Quick:
@@ -33,27 +39,27 @@ class Quick:
     def __init__(self, runtime: Runtime, heads: Heads, failed: Failed) -> None:
         self.heads, self._runtime, self._failed = heads, runtime, failed
 
-    def begin(self, protocol: Any, data: bytes) -> bool:
-        """Answer a request, or begin to; False if it must go ASGI's way, and nothing was done.
+    def begin(self, protocol: Any, data: bytes) -> Way:
+        """Answer a request, or begin to, unless it must go ASGI's way.
 
         Where a token is not known it may be another process's; where a decision cannot be made it may
-        be on record: both are looked for in ASGI's way. The latter counts twice against the token's rate.
+        be on record: both are looked for in ASGI's way.
         """
         head = self.heads.of(data)
         decider = None if head is None else self._runtime.deciders.get(head.experiment)
         if head is None or decider is None or not decider.is_ready or protocol.flow.write_paused:
-            return False
+            return Way.ASGI
         body = data[head.start :]
-        if len(body) > self._runtime.limits.body_bytes or any(each in body for each in MORE):
-            return False
+        if len(body) > self._runtime.limits.body_bytes:
+            return Way.ASGI
         cycle = Cycle(self._runtime, self._failed, protocol, head)
         try:
             self._runtime.access.admit(head.authorization, access.DECIDE, head.experiment)
             cycle.begin(decider, body)
         except Elsewhere:
-            return False
+            return Way.ADMITTED
         except Exception as error:  # noqa: BLE001 - answered and logged
             if isinstance(error, Refused) and error.status == 401:
-                return False
+                return Way.ASGI
             cycle.set_exception(error)
-        return True
+        return Way.STRAIGHT

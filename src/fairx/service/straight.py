@@ -14,6 +14,7 @@ from .replies import ALWAYS, JSON
 from .wire import whole
 
 CYCLE = "fairx.cycle"  # where a scope has uvicorn's cycle, if the request is there whole
+ADMITTED = "fairx.admitted"  # where it has whether who asks for a decision was admitted already
 
 
 def body_there(scope: Any, limit: int) -> bytes | None:
