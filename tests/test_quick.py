@@ -20,7 +20,7 @@ from fairx.service.app import Application
 from fairx.service.connections import Bounded
 from fairx.service.heads import MOST, Heads
 from fairx.service.limits import Limits
-from fairx.service.observing import Observer
+from fairx.service.observing import Observer, request_id
 from fairx.service.writing import Writing
 from fairx.store import located
 from fairx.store.decisions import Recorded
@@ -361,8 +361,10 @@ def test_what_goes_wrong_while_it_is_written_is_answered_and_logged(
         found = []
         for number, error in enumerate(errors):
             client = Client(shop)
-            client.connection.data_received(request({"key": f"wrong {number}"}))
+            data = request({"key": f"wrong {number}"}, f"x-request-id: wrong-{number}")
+            client.connection.data_received(data)
             held.jobs.pop()[1].set_exception(error)
+            assert request_id.get() == f"wrong-{number}"  # which lines of the log have
             found.append(client.transport.wrote)
         return found
 
@@ -391,6 +393,7 @@ def test_asked_again_after_a_new_snapshot_it_is_the_same(tmp_path: Path) -> None
         service.later(2.0)
         service.post(f"{E}/shop/arms", {"remove": [json.loads(first)["arm"]]})
         assert service.runtime.decider("shop").snapshot.version > before
+        assert len(service.runtime.answers) == 2
         again = service.runner.run(play())  # it is kept
         service.runtime.answers.clear()
         assert service.runner.run(play()) == again == first
@@ -406,6 +409,25 @@ def _verified(path: Path) -> Verified:
         return verify(database, SECRET)
     finally:
         database.close()
+
+
+def test_arms_of_another_snapshot_are_looked_up(
+    shop: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(shop, monkeypatch)
+
+    async def play() -> bytes:
+        client = Client(shop)
+        client.connection.data_received(request({"key": "elsewhere"}))
+        (made, _), done = held.jobs[0]
+        done.set_result(Recorded(made._replace(snapshot=made.snapshot + 1), True))
+        assert client.transport.wrote == b""  # the store is asked first
+        assert len(client.state.tasks) == 1
+        found = await client.told()
+        client.close()
+        return found
+
+    assert json.loads(_parts(shop.runner.run(play()))[2])["arm"] in "abd"
 
 
 def test_a_full_service_refuses_heads_that_it_knows(shop: Service) -> None:
