@@ -14,7 +14,6 @@ the load generator takes its part of the cores.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import math
 import os
@@ -69,16 +68,15 @@ def serve(store: str, port: int, logged: bool) -> None:
     options = running.Options(store, port=port, auth=False)
     app = running.application(options)
     if not logged:
-        write = app.runtime.write
+        submit = app.runtime.submit
 
-        def answered(kind: str, asked: Any) -> Any:
-            if kind != DECISIONS:
-                return write(kind, asked)
-            future = asyncio.get_running_loop().create_future()
-            future.set_result(Recorded(asked[0], False))
-            return future
+        def answered(kind: str, asked: Any, done: Any) -> None:
+            if kind == DECISIONS:
+                done.set_result(Recorded(asked[0], False))
+            else:
+                submit(kind, asked, done)
 
-        app.runtime.write = answered
+        app.runtime.submit = answered
     running.serve(options, app=app)
 
 

@@ -119,7 +119,6 @@ def test_a_full_service_refuses_before_it_reads_and_goes_on_afterwards() -> None
         config = uvicorn.Config(application, log_config=None)
         config.load()
         load, transport = Load(1), Transport()
-        load.written.set()
         connection = Bounded(load, config=config, server_state=ServerState(), app_state={})
         connection.connection_made(transport)
         load.at_work = 1
@@ -249,7 +248,7 @@ def test_what_comes_and_goes_with_requests_does_not_grow_old() -> None:
         pending, loop = Pending(), asyncio.get_running_loop()
         futures = [loop.create_future() for _ in range(3)]
         for future in futures:
-            pending.add(future)
+            pending.add(future, loop.time())
         pending.settle([(futures[0], 1), (futures[1], ValueError("no"))])
         assert (len(pending), futures[0].result(), futures[2].done()) == (1, 1, False)
         assert str(futures[1].exception()) == "no"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
@@ -21,15 +20,17 @@ from fairx.store.errors import Overloaded
 from . import access, batches, fast_routes
 from .answers import ENCODER
 from .audits import Audits
-from .calls import Call, authorization, body_of, check_no_query, query_of
+from .calls import Call, authorization, body_of, check_no_query, is_called_right, query_of
 from .failures import Refused, Reply, answered
+from .heads import Heads
 from .observing import Observer, tagged
 from .openapi import document
+from .quick import Quick
 from .replies import not_served, response, sent
 from .routes import BATCH, ROUTES, E, Route
 from .runtime import Runtime
 from .shedding import BUSY
-from .straight import answer, body_there
+from .straight import ADMITTED, answer, body_there
 
 LOGGER = logging.getLogger("fairx")
 ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
@@ -54,6 +55,8 @@ class Application:
         self._observer = observer or Observer()
         self._hosts = hosts  # by which it may be called; None: any
         self.runtime, self.audits = runtime, Audits(runtime)
+        quick = Quick(runtime, Heads(hosts), self._failed)
+        self.quick = quick if self._observer.is_silent else None
         described = Reply(200, ENCODER.encode(document(tokens=not runtime.access.open_to_all)))
         routes = [StarletteRoute("/openapi.json", lambda _: sent(described)), *self._routes()]
         self._rest = Starlette(
@@ -78,7 +81,7 @@ class Application:
         load = self.runtime.load
         if load.is_full:
             await answer(scope, send, BUSY)
-            load.refuse(asyncio.get_running_loop())
+            load.shed += 1
             return
         load.at_work += 1
         try:
@@ -87,8 +90,8 @@ class Application:
             load.at_work -= 1
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
-        if self._hosts is not None and not self._is_called_right(scope):
-            message = f"without tokens, the host must be one of {', '.join(self._hosts)}"
+        if not is_called_right(scope, self._hosts):
+            message = f"without tokens, the host must be one of {', '.join(self._hosts or ())}"
             await answer(
                 scope, send, self._failed(Refused(403, "forbidden", message), scope["path"])
             )
@@ -102,12 +105,6 @@ class Application:
             await self._batch(scope, receive, send)
             return
         await self._rest(scope, receive, tagged(scope, send))
-
-    def _is_called_right(self, scope: Any) -> bool:
-        """Tell whether a browser was not led here under the name of another site (DNS rebinding)."""
-        host: str = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-        name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-        return name.lower() in (self._hosts or ())
 
     async def _fast(self, scope: Any, receive: Any, send: Any, name: str, route: str) -> None:
         begun = time.perf_counter()
@@ -126,7 +123,8 @@ class Application:
         """Return the answer of a fast route; the body is read when it is known who asks."""
         role, handler = FAST[route]
         try:
-            await self._admitted(authorization(scope), role, name)
+            if not scope.get(ADMITTED):
+                await self._admitted(authorization(scope), role, name)
             check_no_query(scope)
             if body is None:
                 limit = self.runtime.limits.body_bytes

@@ -49,6 +49,15 @@ def authorization(scope: Any) -> bytes | None:
     return headers.get(b"authorization")
 
 
+def is_called_right(scope: Any, hosts: Collection[str] | None) -> bool:
+    """Tell whether a browser was not led here under the name of another site (DNS rebinding)."""
+    if hosts is None:
+        return True
+    host: str = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    return name.lower() in hosts
+
+
 def query_of(request: Request, allowed: Collection[str]) -> dict[str, str]:
     """Return the query of a request, which must have nothing that is not allowed."""
     for name in request.query_params:

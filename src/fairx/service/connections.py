@@ -10,8 +10,9 @@ import asyncio
 from typing import Any
 
 from .load import Load
+from .quick import Quick, Way
 from .shedding import is_one_request, refusal
-from .straight import CYCLE
+from .straight import ADMITTED, CYCLE
 
 HEADER_BYTES = 65_536
 SENT_IN = 20.0  # seconds, from the first byte of a request, or the connection, to the last byte
@@ -23,15 +24,17 @@ REFUSAL = refusal()
 class Bounded:
     """uvicorn's protocol for one connection, with limits. A request in one piece pays nothing.
 
+    One for a decision is answered past uvicorn and ASGI, by `quick`, where there is one.
+
     While the service is full, a plain request in one piece is refused here, unread: by way of ASGI
     that cost half as much as a decision, and twice the load left a third of the decisions.
     """
 
-    def __init__(self, load: Load, **about: Any) -> None:
+    def __init__(self, load: Load, quick: Quick | None = None, **about: Any) -> None:
         from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
         self._inner: Any = HttpToolsProtocol(**about)
-        self._load = load
+        self._load, self._quick = load, quick
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: asyncio.TimerHandle | None = None
         self._seen = 0  # bytes of a request that is on its way
@@ -85,10 +88,15 @@ class Bounded:
 
     def data_received(self, data: bytes) -> None:
         """Hand data on; then see whether a request is still on its way."""
-        inner = self._inner
+        inner, way = self._inner, Way.ASGI
         if self._is_between_requests():
-            if self._load.is_full and is_one_request(data):
+            if self._load.is_full and self._is_plain(data):
                 self._refuse()
+                return
+            if self._quick is not None:
+                way = self._quick.begin(inner, data)
+            if way is Way.STRAIGHT:
+                self._rest()
                 return
             self._load.let_in(inner.loop)
         self._beyond += len(data)
@@ -96,7 +104,7 @@ class Bounded:
         cycle = inner.cycle
         in_headers = cycle is None or cycle.scope is not inner.scope
         if not in_headers and not cycle.more_body:
-            cycle.scope[CYCLE] = cycle
+            cycle.scope[CYCLE], cycle.scope[ADMITTED] = cycle, way is Way.ADMITTED
             self._rest()
             return
         self._seen += len(data)
@@ -115,6 +123,10 @@ class Bounded:
         cycle = self._inner.cycle
         return not self._seen and (cycle is None or cycle.response_complete)
 
+    def _is_plain(self, data: bytes) -> bool:
+        """Tell whether data is one request and no more: one that was seen before at a tenth of the price."""
+        return (self._quick is not None and self._quick.heads.has(data)) or is_one_request(data)
+
     def _refuse(self) -> None:
         """Answer that there is too much to do; the connection stays, for as long as an idle one."""
         inner = self._inner
@@ -124,7 +136,7 @@ class Bounded:
         inner.timeout_keep_alive_task = inner.loop.call_later(
             inner.timeout_keep_alive, inner.timeout_keep_alive_handler
         )
-        self._load.refuse(inner.loop)
+        self._load.shed += 1
 
     def _wait(self) -> None:
         if self._timer is None:

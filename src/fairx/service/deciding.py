@@ -32,22 +32,29 @@ async def recorded(
     contexts, asked.contexts = array(asked.contexts), None  # a thousand objects less to look after
     digest = digest_of(asked, contexts)
     try:
-        check_running(decider.snapshot.experiment)
-        rows = encoded(decider, asked.candidates, contexts)
-        candidates = decider.candidates(asked.candidates, rows)
-        jobs = [_made(runtime, decider, candidates, asked, each, digest) for each in ids]
+        jobs = made(runtime, decider, asked, contexts, digest, ids)
     except (FairxError, ValueError):
         stored = await runtime.read(lambda database: fetched(database, ids))
         if len(stored) < len(ids):
             raise
-        found = {made.id: made for made, _ in stored}
-        for made, erased in stored:
-            check_same(made, erased, digest)
-        return [Recorded(found[each], True) for each in ids]
+        found = {each.id: each for each, _ in stored}
+        for each, erased in stored:
+            check_same(each, erased, digest)
+        return [Recorded(found[number], True) for number in ids]
     first = await runtime.write(DECISIONS, jobs[0])  # where the key is refused, nothing is written
     if len(jobs) == 1:
         return [first]
     return [first, *await asyncio.gather(*(runtime.write(DECISIONS, job) for job in jobs[1:]))]
+
+
+def made(
+    runtime: Runtime, decider: Decider, asked: Decide, contexts: Any, digest: bytes, ids: list[str]
+) -> list[tuple[Decision, float]]:
+    """Make decisions, each with the time until which it waits for rewards."""
+    check_running(decider.snapshot.experiment)
+    rows = encoded(decider, asked.candidates, contexts)
+    candidates = decider.candidates(asked.candidates, rows)
+    return [_made(runtime, decider, candidates, asked, each, digest) for each in ids]
 
 
 def _made(
@@ -72,13 +79,19 @@ async def answer(runtime: Runtime, decider: Decider, asked: Decide, found: Recor
     """Return what the client reads."""
     made = found.decision
     arms = await arms_of(runtime, decider.snapshot, made.snapshot)
+    answer = said(arms, asked, made)
+    if asked.probabilities:
+        chances = await chances_of(runtime, decider, made)
+        answer.probabilities = dict(zip(names_of(arms, made), chances, strict=True))
+    return answer
+
+
+def said(arms: tuple[Arm, ...], asked: Decide, made: Decision) -> Decided:
+    """Return what is said of a decision where its probabilities were not asked for."""
     propensity = made.propensity
     if propensity is None:
         propensity = float(np.frombuffer(made.probabilities)[made.position])
     answer = Decided(made.id, arms[made.arm].name, propensity, made.snapshot)
-    if asked.probabilities:
-        chances = await chances_of(runtime, decider, made)
-        answer.probabilities = dict(zip(names_of(arms, made), chances, strict=True))
     left_out = left_out_of(arms, made, asked)
     if left_out:
         answer.left_out = left_out

@@ -46,11 +46,7 @@ async def _decided(
 ) -> tuple[Decided | DecidedSeveral | DecidedSlate, int]:
     """Return the answer, and how many decisions it has."""
     count = 1 if asked.count is None else asked.count
-    runtime.limits.check("events", count, "count")
-    runtime.limits.check("candidates", len(asked.candidates or ()))
-    runtime.limits.check("letters", len(asked.key), "key")
-    runtime.limits.check("letters", len(asked.unit or ""), "unit")
-    check_numbers(runtime, numbers_of(decider, asked))
+    check_limits(runtime, decider, asked)
     if not decider.is_ready:
         await runtime.compiled(decider)
     if asked.places is not None:
@@ -62,6 +58,15 @@ async def _decided(
         runtime.metrics.decided(name, one.repeated)
         answers.append(await answer(runtime, decider, asked, one))
     return (answers[0] if asked.count is None else DecidedSeveral(answers)), count
+
+
+def check_limits(runtime: Runtime, decider: Decider, asked: Decide) -> None:
+    """Refuse what is too much."""
+    runtime.limits.check("events", asked.count or 1, "count")
+    runtime.limits.check("candidates", len(asked.candidates or ()))
+    runtime.limits.check("letters", len(asked.key), "key")
+    runtime.limits.check("letters", len(asked.unit or ""), "unit")
+    check_numbers(runtime, numbers_of(decider, asked))
 
 
 def numbers_of(decider: Decider, asked: Decide) -> int:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-from typing import Any
+from typing import Any, Protocol
 
 from fairx.store.errors import Unavailable
 
 PATIENCE = 10.0  # seconds
+
+
+class Awaited(Protocol):
+    """An outcome that somebody waits for: a future, or what needs no more of one than this."""
+
+    def done(self) -> bool:
+        """Tell whether nobody waits any more."""
+
+    def set_result(self, result: Any, /) -> None:
+        """Take an answer."""
+
+    def set_exception(self, error: Any, /) -> None:
+        """Take what went wrong."""
 
 
 class Pending:
@@ -20,16 +32,16 @@ class Pending:
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
-        self._waiting: dict[asyncio.Future[Any], float] = {}  # until when, the oldest first
+        self._waiting: dict[Awaited, float] = {}  # until when, the oldest first
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, future: asyncio.Future[Any]) -> None:
+    def add(self, future: Awaited, now: float) -> None:
         """Give a future its deadline."""
-        self._waiting[future] = future.get_loop().time() + self._patience
+        self._waiting[future] = now + self._patience
 
-    def settle(self, outcomes: list[tuple[asyncio.Future[Any], Any]]) -> None:
+    def settle(self, outcomes: list[tuple[Awaited, Any]]) -> None:
         """Give each future its outcome: an answer, or an exception to raise."""
         for future, outcome in outcomes:
             self._waiting.pop(future, None)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
 import time
 from collections.abc import Callable
 
 FEW = 64  # requests that are answered at once, however long it takes
 LONG = 0.4  # seconds: with more than a few, no new ones come in while one has waited for this
-GIVE_WAY = 0.05  # seconds, at most
 
 
 class Load:
@@ -40,10 +38,9 @@ class Load:
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._clock = limit, clock
         self.at_work = self.shed = self.connections = 0
-        self.written = threading.Event()  # since something was last asked to be written
         self._begun: dict[int, float] = {}  # those that should be quick, the oldest first
         self._let_in = 0  # in this round of the event loop; they begin in the next
-        self._in_round = self._gave_way = False
+        self._in_round = False
 
     @property
     def at_once(self) -> int:
@@ -68,25 +65,10 @@ class Load:
 
     def let_in(self, loop: asyncio.AbstractEventLoop) -> None:
         """Count a request that will begin: of those that come together, only so many may."""
-        self._begin_round(loop)
         self._let_in += 1
-
-    def refuse(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Count a request that is refused, and let the writer go on with what is being answered.
-
-        Python runs one thread at a time: an event loop that does nothing but refuse keeps the
-        writer waiting at each statement.
-        """
-        self.shed += 1
-        self._begin_round(loop)
-        if not self._gave_way:
-            self._gave_way = True
-            self.written.wait(GIVE_WAY)
-
-    def _begin_round(self, loop: asyncio.AbstractEventLoop) -> None:
         if not self._in_round:
             self._in_round = True
             loop.call_soon(self._end_round)
 
     def _end_round(self) -> None:
-        self._let_in, self._in_round, self._gave_way = 0, False, False
+        self._let_in, self._in_round = 0, False

@@ -45,6 +45,7 @@ class Observer:
 
     def __init__(self, log: bool = False, tracer: Tracer | None = None) -> None:
         self._log, self._tracer = log, tracer
+        self.is_silent = not log and tracer is None  # about requests that need no attention
 
     async def watch(self, answer: Answer, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, with its id."""
@@ -87,8 +88,18 @@ def id_of(headers: Any) -> str:
     >>> len(id_of([(b"x-request-id", b"two words")]))
     16
     """
+    return brought(headers) or new_id()
+
+
+def brought(headers: Any) -> str | None:
+    """Return the id that a request brings, if it may stand in headers and logs."""
     for name, value in headers:
         if name == HEADER and OURS.fullmatch(value):
             found: str = value.decode()
             return found
+    return None
+
+
+def new_id() -> str:
+    """Return an id that no other request has."""
     return f"{_numbers.getrandbits(64):016x}"

@@ -99,7 +99,7 @@ def serve(options: Options, shared: socket.socket | None = None, app: Any = None
         app, host=options.host, port=options.port, access_log=False,
         log_config=None, timeout_graceful_shutdown=10, server_header=False, lifespan="on",
         proxy_headers=False,  # nothing here asks where a request came from
-        http=partial(Bounded, app.runtime.load), ws="none",  # type: ignore[arg-type] # it asks no more
+        http=partial(Bounded, app.runtime.load, app.quick), ws="none",  # type: ignore[arg-type] # it asks no more
     )  # fmt: skip
     server = uvicorn.Server(config)
     # Both come again after a graceful stop.

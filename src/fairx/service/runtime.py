@@ -29,6 +29,7 @@ from fairx.store.writer import OTHER
 
 from .access import Access, id_of
 from .clock import SteadyClock
+from .futures import Awaited
 from .holding import Holding
 from .limits import Bucket, Limits
 from .load import Load
@@ -87,7 +88,7 @@ class Runtime:
         loop = asyncio.get_running_loop()
         await run_in_threadpool(remove_leftovers)
         await run_in_threadpool(self._check)
-        self._writing = await run_in_threadpool(Writing, self._connect, loop, self.load.written)
+        self._writing = await run_in_threadpool(Writing, self._connect, loop)
         await self.reload()
         self._tasks = [
             asyncio.create_task(each) for each in (self._fold_forever(), self._writing.hurry())
@@ -143,7 +144,13 @@ class Runtime:
 
     def write(self, kind: str, asked: Any) -> asyncio.Future[Any]:
         """Return what becomes of a write, which is durable by then."""
-        return self._writing.write(kind, asked)
+        future = asyncio.get_running_loop().create_future()
+        self.submit(kind, asked, future)
+        return future
+
+    def submit(self, kind: str, asked: Any, done: Awaited) -> None:
+        """Have something written, and `done` told when it is durable, or what went wrong."""
+        self._writing.submit(kind, asked, done)
 
     async def change(self, function: Callable[[Database], T]) -> T:
         """Run a function in a transaction of the writer."""

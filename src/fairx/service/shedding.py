@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
-
 from fairx.store.errors import Overloaded
 
 from .failures import answered
-from .replies import ALWAYS, JSON
+from .wire import whole
 
 BUSY = answered(
     Overloaded("too many requests are being answered: try again, see --limit-at-once"), ""
@@ -19,10 +17,7 @@ LENGTH = b"\r\ncontent-length:"
 
 def refusal() -> bytes:
     """Return the whole answer to a request that is refused, as it goes over the wire."""
-    status = HTTPStatus(BUSY.status)
-    headers = (JSON, (b"content-length", b"%d" % len(BUSY.body)), *ALWAYS, *BUSY.headers)
-    lines = b"".join(b"%s: %s\r\n" % each for each in headers)
-    return b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, status.phrase.encode(), lines, BUSY.body)
+    return whole(BUSY)
 
 
 def is_one_request(data: bytes) -> bool:

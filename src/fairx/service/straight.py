@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from .failures import Reply
-from .observing import ID, STATUS, tagged
+from .observing import HEADER, ID, STATUS, tagged
 from .replies import ALWAYS, JSON
+from .wire import whole
 
 CYCLE = "fairx.cycle"  # where a scope has uvicorn's cycle, if the request is there whole
-START = b"HTTP/1.1 200 OK\r\n" + b"".join(b"%b: %b\r\n" % each for each in (JSON, *ALWAYS))
+ADMITTED = "fairx.admitted"  # where it has whether who asks for a decision was admitted already
 
 
 def body_there(scope: Any, limit: int) -> bytes | None:
@@ -26,7 +27,7 @@ def body_there(scope: Any, limit: int) -> bytes | None:
 
 async def answer(scope: Any, send: Any, reply: Reply) -> None:
     """Answer a request, in one piece if that can be."""
-    if reply.status == 200 and not reply.headers and _written(scope, reply.body):
+    if reply.status == 200 and not reply.headers and _written(scope, reply):
         scope[STATUS] = 200
         return
     length = (b"content-length", b"%d" % len(reply.body))
@@ -36,17 +37,13 @@ async def answer(scope: Any, send: Any, reply: Reply) -> None:
     await send({"type": "http.response.body", "body": reply.body})
 
 
-def _written(scope: Any, body: bytes) -> bool:
+def _written(scope: Any, reply: Reply) -> bool:
     """Write an answer of status 200, with the id of its request; False: it must go ASGI's way."""
     cycle = scope.get(CYCLE)
     if cycle is None or not cycle.keep_alive or cycle.disconnected or cycle.flow.write_paused:
         return False
     cycle.response_started = cycle.response_complete = True
-    date = b"".join([b"%b: %b\r\n" % each for each in cycle.default_headers])
-    cycle.transport.write(
-        b"%b%bx-request-id: %b\r\ncontent-length: %d\r\n\r\n%b"
-        % (START, date, scope[ID].encode(), len(body), body)
-    )
+    cycle.transport.write(whole(reply, [*cycle.default_headers, (HEADER, scope[ID].encode())]))
     cycle.message_event.set()  # whoever waits for more of the request is told that it is over
     cycle.on_response()
     return True

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from fairx.store.database import Database
 from fairx.store.errors import Unavailable
-from fairx.store.writer import OTHER, Writer
+from fairx.store.writer import OTHER, Job, Writer
 
-from .futures import Pending
+from .futures import Awaited, Pending
 
 PROBED_IN = 3.0  # seconds
 LOOK_EVERY = 0.25  # seconds
@@ -24,20 +23,32 @@ class Writing:
         self,
         connect: Callable[[], Database],
         loop: asyncio.AbstractEventLoop,
-        written: threading.Event,
     ) -> None:
-        self._loop, self._pending, self._written = loop, Pending(), written
+        self._loop, self._pending = loop, Pending()
         self.writer = Writer(connect, self._tell, _is_awaited)
         self._probe: asyncio.Future[Any] | None = None
+        self._round: list[Job] = []  # what this round of the event loop asks for
 
     def write(self, kind: str, asked: Any) -> asyncio.Future[Any]:
         """Return what becomes of a write, which is durable by then."""
         future = self._loop.create_future()
-        self._pending.add(future)
-        if self._written.is_set():  # to clear takes a lock that the writer may hold
-            self._written.clear()
-        self.writer.submit(kind, asked, future)
+        self.submit(kind, asked, future)
         return future
+
+    def submit(self, kind: str, asked: Any, done: Awaited) -> None:
+        """Have something written, and `done` told.
+
+        What a round of the event loop asks for goes to the writer at its end, and at once: woken by
+        the first, the writer would write that one alone.
+        """
+        self._pending.add(done, self._loop.time())
+        if not self._round:
+            self._loop.call_soon(self._hand_over)
+        self._round.append(Job(kind, asked, done))
+
+    def _hand_over(self) -> None:
+        jobs, self._round = self._round, []
+        self.writer.submit_all(jobs)
 
     async def probe(self) -> None:
         """Write something that leaves no trace, in time, or raise; who asks meanwhile shares it."""
@@ -60,9 +71,8 @@ class Writing:
     def _tell(self, outcomes: list[tuple[Any, Any]]) -> None:
         """Hand outcomes to the event loop; called by the writer."""
         self._loop.call_soon_threadsafe(self._pending.settle, outcomes)
-        self._written.set()
 
 
-def _is_awaited(future: asyncio.Future[Any]) -> bool:
+def _is_awaited(future: Awaited) -> bool:
     """Tell whether somebody still waits for an outcome: else nothing need be written."""
     return not future.done()

@@ -15,7 +15,7 @@ from .rewards import take_in
 from .slates import write_slates
 
 DECISIONS, SLATES, REWARDS, OTHER = "decisions", "slates", "rewards", "other"
-LARGEST_BATCH = 512
+LARGEST_BATCH = 512  # jobs, and those that came with the last of them
 TRIES = 5  # where another process was in the way
 
 
@@ -68,7 +68,8 @@ class Writer:
         is_awaited: Callable[[Any], bool] = lambda done: True,
     ) -> None:
         self._connect, self._tell, self._is_awaited = connect, tell, is_awaited
-        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[Job] | None] = queue.SimpleQueue()
+        self._asked = self._taken = 0  # jobs, by the one side and by the other
         self.database: Database | None = connect()
         self.healthy = True
         self._thread = threading.Thread(target=self._run, name="fairx writer", daemon=True)
@@ -76,11 +77,17 @@ class Writer:
 
     def submit(self, kind: str, asked: Any, done: Any) -> None:
         """Ask for something to be written; `tell` gets its outcome with `done`."""
-        self._queue.put(Job(kind, asked, done))
+        self.submit_all([Job(kind, asked, done)])
+
+    def submit_all(self, jobs: list[Job]) -> None:
+        """Ask for several things; the writer is woken once."""
+        self._asked += len(jobs)
+        for start in range(0, len(jobs), LARGEST_BATCH):
+            self._queue.put(jobs[start : start + LARGEST_BATCH])
 
     def waiting(self) -> int:
         """Return how many requests wait to be written."""
-        return self._queue.qsize()
+        return self._asked - self._taken
 
     def close(self) -> None:
         """Write what was asked for, then stop."""
@@ -99,15 +106,13 @@ class Writer:
                 self._tell([(job.done, o) for job, o in zip(jobs, outcomes, strict=True)])
 
     def _gathered(self) -> tuple[list[Job], bool]:
-        """Wait for a job, and take all that have come meanwhile."""
-        job = self._queue.get()
+        """Wait for jobs, and take those that have come meanwhile, too."""
         jobs: list[Job] = []
-        while job is not None:
-            if self._is_awaited(job.done):
-                jobs.append(job)
-            if len(jobs) == LARGEST_BATCH or self._queue.empty():  # nobody else takes from it
+        while (found := self._queue.get()) is not None:
+            self._taken += len(found)
+            jobs += [job for job in found if self._is_awaited(job.done)]
+            if len(jobs) >= LARGEST_BATCH or self._queue.empty():  # nobody else takes from it
                 return jobs, True
-            job = self._queue.get()
         return jobs, False
 
     def _written(self, jobs: list[Job]) -> list[Any]:
