@@ -156,7 +156,7 @@ def test_a_lane_alone_meets_nobody_and_32_know_their_number() -> None:
 
     alone, many = assembled([TS, TS]), assembled([FairXLinTS(MERITS[0], 1, 0.5)] * 2, LINEAR)
     assert "kernel_of_1_lanes" in alone
-    assert "bar.warp.sync" not in alone
+    assert alone.count("bar.warp.sync") == 1  # no meeting: only what keeps it from reading ahead
     assert "kernel_of_32_lanes" in many
     assert "bar.warp.sync" in many
     assert "ntid.x" not in many
