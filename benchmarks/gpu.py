@@ -1,15 +1,18 @@
 """Runs on a GPU: whether they make the processor's choices, and how many rounds a second there are.
 
-python benchmarks/gpu.py agree [ROUNDS]   # every kind of policy, beside the processor
+python benchmarks/gpu.py agree [ROUNDS]   # some policies among 14 arms, and all of the tests', beside the processor
 python benchmarks/gpu.py rates            # rounds a second, by policy and number of runs
 python benchmarks/gpu.py cores            # rounds a second of FairX-LinTS on two cores: no GPU is needed
 """
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from fairx import datasets, environments, policies, simulate
 from fairx.simulation import fleets
 from fairx.simulation.measures import measures_of
 from fairx.simulation.one_run import OneRun
+from fairx.simulation.runs import cores
 
 MERIT = fairx.Exponential(10)
 GENTLE = fairx.Exponential(3)
@@ -65,13 +69,29 @@ def cases() -> dict[str, tuple[Any, Any, Any]]:
     found = {name: (policy, yeast(), MERIT) for name, policy in still.items()}
     found |= {name: (policy, linear(), GENTLE) for name, policy in with_contexts.items()}
     found["walking"] = (fairx.FairXTS(MERIT, 1, 0.5), moving, MERIT)
-    return found
+    return found | tested()
+
+
+def tested() -> dict[str, tuple[Any, Any, Any]]:
+    """Return every policy that CI compiles for GPUs, in a small world of the tests."""
+    sys.path.append(str(Path(__file__).parents[1] / "tests"))
+    tests: Any = importlib.import_module("cases")
+    still, contexts = tests.ENVIRONMENTS[0], tests.ENVIRONMENTS[3]
+    every = [*tests.FAIR[:7], *tests.FAIR[21:], *tests.CONVENTIONAL, *tests.RIVALS, *tests.LOGISTIC]
+    linear = ("Lin", "Logistic")
+    return {
+        f"{i} {tests.name(policy)}": (
+            policy, contexts if any(one in tests.name(policy) for one in linear) else still, GENTLE
+        )
+        for i, policy in enumerate(every)
+    }  # fmt: skip
 
 
 def agree(name: str, rounds: int) -> None:
     """Print how far a policy is from the processor."""
     policy, world, judge = cases()[name]
-    rounds = rounds // 10 if "Lin" in name or "gradient" in name else rounds
+    slow = any(one in name for one in ("Lin", "gradient", "Gradient", "Logistic"))
+    rounds = rounds // 10 if slow else rounds
     settings: Any = {"rounds": rounds, "runs": 8, "seed": 1, "checkpoints": 4}
     begun = time.perf_counter()
     there = simulate(policy, world, judge, **settings, device="cuda")
@@ -80,7 +100,7 @@ def agree(name: str, rounds: int) -> None:
     same = (here.pulls == there.pulls).all(axis=1)
     apart = np.abs(here.fairness_regret - there.fairness_regret) / here.fairness_regret
     print(
-        f"{name:22} {rounds:>9,} rounds: pulls alike in {same.sum()} of {same.size} runs,"
+        f"{name[:60]:22} {rounds:>9,} rounds: pulls alike in {same.sum()} of {same.size} runs,"
         f" regrets to {apart.max():.1e}; {played:.0f} s with compilation",
         flush=True,
     )
@@ -106,7 +126,7 @@ def rate(name: str, runs: int, rounds: int) -> None:
     )
 
 
-def cores(rounds: int = 400_000) -> None:
+def on_cores(rounds: int = 400_000) -> None:
     """Print how many rounds a second two cores play of what a GPU is measured by."""
     policy, world, judge = cases()["FairXLinTS"]
     simulate(policy, world, judge, rounds=16, seed=1)  # compiles it
@@ -123,12 +143,12 @@ def main() -> None:
     if what == "agree" and len(rest) < 2:  # a process each: they compile side by side
         length = rest[0] if rest else "1000000"
         each = [[sys.executable, __file__, "agree", length, name] for name in cases()]
-        for process in [subprocess.Popen(command) for command in each]:
-            process.wait()
+        with ThreadPoolExecutor(cores()) as pool:
+            list(pool.map(subprocess.call, each))
     elif what == "agree":
         agree(rest[1], int(rest[0]))
     elif what == "cores":
-        cores()
+        on_cores()
     else:
         for name, runs, rounds in (
             ("FairXTS", 8192, 48_000), ("FairXTS", 131_072, 4_800), ("FairXUCB", 8192, 48_000),

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fairx import rules
 from fairx.compiled import entry, kernel, kernel_with, meet, turns
 from fairx.merit import Merit
-from fairx.numerics.elementary import exp_up_to_709
+from fairx.numerics.elementary import exp_up_to_709, quotient
 from fairx.types import Matrix, Vector
 
 
@@ -116,7 +116,7 @@ def weigh(merit: Merit, means: Vector, out: Vector) -> float:
 @kernel
 def share(merit: Merit, means: Vector, out: Vector) -> None:
     """Write the fair probabilities of `means` to `out`, which may be the same array."""
-    each = 1.0 / weigh(merit, means, out)
+    each = quotient(1.0, weigh(merit, means, out))  # of a sum from 1 to as many as there are
     meet()
     for position in turns(len(out)):
         out[position] *= each

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from fairx import rules
 from fairx.compiled import kernel, record
 from fairx.exposure import share
 from fairx.merit import Merit, merit_given
+from fairx.numerics.elementary import root
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
@@ -129,4 +129,4 @@ def update(state: Posterior, arm: int, reward: float, prior_std: float, reward_s
     ratio = (reward_std / prior_std) * (reward_std / prior_std)
     weight = 1.0 / (ratio + state.pulls[arm])
     state.means[arm] = state.reward_sums[arm] * weight
-    state.stds[arm] = reward_std * math.sqrt(weight)
+    state.stds[arm] = reward_std * root(weight)

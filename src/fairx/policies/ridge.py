@@ -21,7 +21,6 @@ from fairx.numerics.linear_algebra import (
     dot,
     lane_product,
     times,
-    triangle_length,
     triangle_times,
 )
 from fairx.types import Matrix, Vector
@@ -127,13 +126,28 @@ def roots_of_scales(state: Ridge, out: Vector) -> None:
 def whiten_together(
     state: Ridge, roots: Vector, contexts: Matrix, white: Matrix, sizes: Vector
 ) -> None:
-    """Do as `whiten`, each lane with some numbers of all contexts."""
-    d = len(roots)
+    """Do as `whiten`, each lane with some rows of W, of which each number is read once for four contexts.
+
+    Sums are taken in another order, and may differ in the last bits.
+    """
+    d, whole = len(roots), len(sizes) // 4 * 4
     meet()
-    for place in turns(len(sizes) * d):
-        arm, i = place // d, place % d
-        product = lane_product(state.factor[i], contexts[arm], triangle_length(i, d))
-        white[arm, i] = product * roots[i]
+    for i in turns(d):
+        for arm in range(0, whole, 4):
+            first = second = third = fourth = 0.0
+            for j in range(i + 1):
+                weight = state.factor[i, j]
+                first += weight * contexts[arm, j]
+                second += weight * contexts[arm + 1, j]
+                third += weight * contexts[arm + 2, j]
+                fourth += weight * contexts[arm + 3, j]
+            white[arm, i], white[arm + 1, i] = first * roots[i], second * roots[i]
+            white[arm + 2, i], white[arm + 3, i] = third * roots[i], fourth * roots[i]
+        for arm in range(whole, len(sizes)):
+            total = 0.0
+            for j in range(i + 1):
+                total += state.factor[i, j] * contexts[arm, j]
+            white[arm, i] = total * roots[i]
     meet()
     for arm in turns(len(sizes)):
         sizes[arm] = math.sqrt(lane_product(white[arm], white[arm], d))

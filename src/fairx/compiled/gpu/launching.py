@@ -77,9 +77,10 @@ class Fleet:
     def launch(self, start: int, stop: int) -> None:
         """Begin to play these rounds of all runs, beside what other fleets play."""
         # In the simulator lanes would not keep step, and one does all turns.
-        shape = (self.runs, (1 if is_simulated() else LANES, 1))
+        lanes, threads = 1 if is_simulated() else LANES, 1
         if not self.warps:
-            shape = ((self.runs + THREADS - 1) // THREADS, (1, THREADS))
+            lanes, threads = 1, threads_for(self.runs, schedulers())
+        shape = (self.runs + threads - 1) // threads, (lanes, threads)
         self.kernel[(*shape, self.stream)](self.runs, start, stop, *self.sent)
         self.event.record(self.stream)
 
@@ -121,6 +122,22 @@ def capability() -> tuple[int, int]:
         return 0, 0
     found: tuple[int, int] = load_cuda().get_current_device().compute_capability
     return found
+
+
+def schedulers() -> int:
+    """Return how many warps the GPU of this machine works on at once: four on each multiprocessor."""
+    return 1 if is_simulated() else 4 * int(load_cuda().get_current_device().MULTIPROCESSOR_COUNT)
+
+
+def threads_for(runs: int, warps: int) -> int:
+    """Return how many runs share a warp: as few as keep all warps busy, for it waits for its slowest run.
+
+    Examples
+    --------
+    >>> [threads_for(runs, warps=528) for runs in (50, 650, 8192, 131072)]
+    [1, 2, 16, 32]
+    """
+    return min(THREADS, -(-runs // warps))
 
 
 def _example(leaf: Leaf, warps: bool) -> Any:
