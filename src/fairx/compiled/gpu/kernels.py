@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from ..entries import Entry, cache_directory
-from ..origins import is_our_code
 from ..sharing import meet, turns
 from .shapes import shaping
 from .teaching import is_simulated, load_cuda
@@ -42,16 +41,12 @@ class Wanted(NamedTuple):
     names: tuple[tuple[str, Any], ...]
     types: tuple[Any, ...]
     capability: tuple[int, int]
+    is_kept: bool  # it is the same in all processes: none of its code is of others
 
     def function(self) -> Any:
         """Return the kernel as a Python function."""
         cuda, entry = load_cuda(), getattr(importlib.import_module(self.loop[0]), self.loop[1])
         return kernel_of(cuda, entry, self.source, dict(self.names))
-
-    @property
-    def is_kept(self) -> bool:
-        """Tell whether it is the same in all processes."""
-        return not is_simulated() and all(is_our_code(thing) for _, thing in self.names)
 
     @property
     def file(self) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..entries import Entry
-from ..lowering import lowered
+from ..lowering import is_ours, lowered
 from .kernels import Wanted, dispatcher
 from .leaves import Leaf, leaves, repeated
 from .memory import THREADS, Paths
@@ -33,7 +33,7 @@ class Fleet:
         scratch: Sequence[str], far: Sequence[str], busy: Paths, *, warps: bool, runs: int,
     ) -> None:  # fmt: skip
         low = _lowered(records)
-        self.runs, self.warps, self.entry = runs, warps, entry
+        self.runs, self.warps, self.entry, self.ours = runs, warps, entry, is_ours(records[0])
         end = str(len(low[0]))
         found = [*leaves(low), *repeated(tally, len(low), (end,))]
         self.results = {leaf.path[1]: leaf for leaf in found if leaf.path[0] == end}
@@ -59,7 +59,8 @@ class Fleet:
             examples = [_example(leaf, self.warps) for leaf in self.written.leaves]
             types = tuple(map(typeof, (1, 1, 1, *examples)))
         loop, names = (function.__module__, function.__name__), tuple(self.written.names.items())
-        return Wanted(loop, self.written.source, names, types, capability)
+        kept = self.ours and not is_simulated()
+        return Wanted(loop, self.written.source, names, types, capability, kept)
 
     def send(self) -> None:
         """Send all arrays; the kernel is compiled when it is launched first."""
