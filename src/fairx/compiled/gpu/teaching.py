@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..sharing import hidden, meet, settle, turns
+from ..sharing import meet, turns
 from ..teaching import method_template, teach, teach_ranges
 from . import indices, lanes, shapes
-from .guesses import guesses, hiding, settling
+from .instructions import instructions
 
 INLINED = {"forceinline": True}
 _loading = threading.Lock()
@@ -96,9 +96,4 @@ def _sharing(cuda: Any) -> dict[Any, Any]:
         own = count // lanes + (1 if lane < count % lanes else 0)
         return range(lane, lane + own * lanes, lanes)
 
-    return {
-        turns: own_turns,
-        meet: lambda: cuda.syncwarp(),
-        settle: settling(),
-        hidden: hiding(),
-    } | guesses()
+    return {turns: own_turns, meet: lambda: cuda.syncwarp()} | instructions()
