@@ -103,11 +103,11 @@ class Bounded:
         inner.data_received(data)
         cycle = inner.cycle
         in_headers = cycle is None or cycle.scope is not inner.scope
-        if not in_headers and not cycle.more_body:
+        if not (in_headers or cycle.more_body or cycle.response_complete):
             cycle.scope[CYCLE], cycle.scope[ADMITTED] = cycle, way is Way.ADMITTED
             self._rest()
             return
-        self._seen += len(data)
+        self._seen += len(data)  # an empty line after an answer, too, must not be all that comes
         if self._beyond > HEADER_BYTES:
             self._refuse_headers(in_headers)
         self._wait()
