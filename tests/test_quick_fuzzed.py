@@ -183,7 +183,7 @@ INVALID = b"Invalid HTTP request received."
 NUMBERS = iter(range(10**9))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(
     asked=st.lists(REQUESTS, min_size=1, max_size=4), cuts=st.lists(st.floats(0, 1), max_size=4),
     apart=st.booleans(), waits=st.booleans(), first=st.booleans(),
@@ -214,3 +214,39 @@ def test_the_same_bytes_have_the_same_answers(
 def cut(data: bytes, where: list[float]) -> list[bytes]:
     places = sorted({0, len(data), *(int(each * len(data)) for each in where)})
     return [data[a:b] for a, b in itertools.pairwise(places)]
+
+
+class Slow(Wire):
+    """Notes how many requests wait in line whenever more is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads, self.line, self.seen = True, list[Any](), list[int]()
+
+    def pause_reading(self) -> None:
+        self.reads = False
+
+    def resume_reading(self) -> None:
+        self.reads = True
+        self.seen.append(len(self.line))
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_no_more_is_read_while_requests_wait_in_line(shop: Service, quick: bool) -> None:
+    """Each answer had the next 256 KB read: 44 MB of requests in one line took 1 GB."""
+    asked = whole(
+        ("POST {E}/shop/decide HTTP/1.1", [], True, "content-length: {length}", "{{}}", 0), ""
+    )
+
+    async def play() -> None:
+        sent = Sent(shop, quick)
+        sent.transport = sent.client.inner.transport = sent.client.inner.flow._transport = slow = (
+            Slow()
+        )
+        slow.line = sent.client.inner.pipeline
+        found, _ = await sent.send([asked, asked * 20], waits=False)
+        assert len(found) == 21
+        assert slow.seen == [0]  # read on once, when all had been begun
+        assert slow.reads
+
+    shop.runner.run(play())

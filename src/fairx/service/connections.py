@@ -77,7 +77,14 @@ class Bounded:
         """Begin to wait for a request."""
         self._load.connections += 1
         self._inner.connection_made(transport)
+        self._read_in_turn()
         self._wait()
+
+    def _read_in_turn(self) -> None:
+        """Read no more while requests wait in line: uvicorn has each answer read the next 256 KB of them."""
+        flow, line = self._inner.flow, self._inner.pipeline
+        resume = flow.resume_reading
+        flow.resume_reading = lambda: None if line else resume()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Forget it."""
