@@ -195,6 +195,18 @@ def test_a_connection_that_was_answered_and_is_idle_is_closed(running: Server) -
     _wait_for(running, "fairx_connections", 1)
 
 
+@pytest.mark.parametrize("asked", [GET + b"\r\n", POST + b"Content-Length: 2\r\n\r\n{}"])
+def test_an_empty_line_after_an_answer_does_not_keep_a_connection(
+    hasty: Server, asked: bytes
+) -> None:
+    """Some clients send one after a body; it began no request, and ended the wait for the next."""
+    with _connected(hasty) as client:
+        client.sendall(asked)
+        assert client.recv(65_536).startswith(b"HTTP/1.1 ")
+        client.sendall(b"\r\n")
+        _until_closed(client)
+
+
 def test_a_client_that_does_not_take_its_answer_is_given_up(hasty: Server) -> None:
     """Its answers are more than the system's buffers hold, all asked for at once."""
     asked = GET.replace(b"/healthz", b"/openapi.json") + b"\r\n"

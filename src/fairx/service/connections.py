@@ -77,7 +77,14 @@ class Bounded:
         """Begin to wait for a request."""
         self._load.connections += 1
         self._inner.connection_made(transport)
+        self._read_in_turn()
         self._wait()
+
+    def _read_in_turn(self) -> None:
+        """Read no more while requests wait in line: uvicorn has each answer read the next 256 KB of them."""
+        flow, line = self._inner.flow, self._inner.pipeline
+        resume = flow.resume_reading
+        flow.resume_reading = lambda: None if line else resume()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Forget it."""
@@ -103,11 +110,11 @@ class Bounded:
         inner.data_received(data)
         cycle = inner.cycle
         in_headers = cycle is None or cycle.scope is not inner.scope
-        if not in_headers and not cycle.more_body:
+        if not (in_headers or cycle.more_body or cycle.response_complete):
             cycle.scope[CYCLE], cycle.scope[ADMITTED] = cycle, way is Way.ADMITTED
             self._rest()
             return
-        self._seen += len(data)
+        self._seen += len(data)  # an empty line after an answer, too, must not be all that comes
         if self._beyond > HEADER_BYTES:
             self._refuse_headers(in_headers)
         self._wait()
