@@ -62,7 +62,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1_000_000)
     parser.add_argument("--one-turn", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if not (options.sources / "fairx").is_dir():  # the one that is installed would play in its place
+    if not (
+        options.sources / "fairx"
+    ).is_dir():  # the one that is installed would play in its place
         parser.error(f"{options.sources} must be a folder with fairx in it, such as CHECKOUT/src")
     if options.one_turn:
         print(json.dumps(times(options.rounds)))
