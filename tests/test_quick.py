@@ -192,8 +192,9 @@ def test_contexts_are_taken_and_the_log_is_verified(shop: Service) -> None:
         (request({"key": "k"}, "origin: https://elsewhere"), 403),
         (request({"key": "k"}, "connection: close"), 200),
         (request({"key": "k"}).replace(b"HTTP/1.1", b"HTTP/1.0"), 200),
+        (request({"key": "k" * Limits().body_bytes}), 413),
     ],
-    ids=["no experiment", "paused", "query", "another site", "close", "old HTTP"],
+    ids=["no experiment", "paused", "query", "another site", "close", "old HTTP", "too long"],
 )
 def test_what_is_not_plain_goes_asgis_way(shop: Service, data: bytes, status: int) -> None:
     async def play() -> bytes:
