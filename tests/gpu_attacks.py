@@ -22,6 +22,8 @@ from fairx.experiments.gpu import gpu_player
 from fairx.experiments.problems import dataset
 from fairx.experiments.tasks import play, validation_tasks
 from fairx.simulation import on_gpu
+from fairx.simulation.measures import measures_of
+from fairx.simulation.one_run import OneRun
 
 MERIT = Exponential(4.0)
 TS, COINS = FairXTS(MERIT, 1, 0.5), Bernoulli([0.2, 0.8, 0.5])
@@ -133,6 +135,35 @@ def short_of_memory() -> dict[str, Any]:
     return found
 
 
+def one_fleet_at_a_time() -> list[int]:
+    """Return how many runs of several kinds are right, and the rounds told, where there is memory for one kind."""
+    policies: Any = [TS, FairXUCB(MERIT, 0.2), FairXEG(MERIT, 0.1), FairXTS(MERIT, 2, 0.5)]
+    marks, told, afloat = np.array([40]), list[int](), list[Any]()
+    records = [(policy, COINS, MERIT, measures_of({})) for policy in policies for _ in range(2)]
+    runs = [OneRun(each, 0, marks, 1, i) for i, each in enumerate(records)]
+    send, launch, result = Fleet.send, Fleet.launch, Fleet.result
+
+    def sent(fleet: Any) -> None:
+        afloat.append(fleet)
+        send(fleet)
+
+    def launched(fleet: Any, start: int, stop: int) -> None:
+        if afloat[0] is not fleet:
+            afloat.remove(fleet)
+            raise MemoryError
+        launch(fleet, start, stop)
+
+    def ended(fleet: Any, name: str) -> Any:
+        afloat[:] = [one for one in afloat if one is not fleet]
+        return result(fleet, name)
+
+    with patch.multiple(Fleet, send=sent, launch=launched, result=ended):
+        on_gpu.play_on_gpu(runs, told.append)
+    here = [played(run.records[0], COINS, runs=[run.run], checkpoints=1).pulls[0] for run in runs]
+    alike = [np.array_equal(run.tally.pulls, pulls) for run, pulls in zip(runs, here, strict=True)]
+    return [sum(alike), len(runs), sum(told)]
+
+
 def interrupted() -> bool:
     """Tell whether Ctrl-C ends it, and the next one is right."""
 
@@ -188,7 +219,7 @@ def main() -> None:
         )
         found = {
             "shapes": shapes | {"another judge": bool(judged)}, "wrong": wrong(),
-            "memory": short_of_memory(), "interrupted": interrupted(), "experiment": stopped_experiment(),
+            "memory": short_of_memory(), "one at a time": one_fleet_at_a_time(), "interrupted": interrupted(), "experiment": stopped_experiment(),
         }  # fmt: skip
     json.dump(found, sys.stdout, default=str)
 

@@ -75,6 +75,11 @@ def test_progress_tells_of_each_round_once_where_memory_ends(found: Any) -> None
     assert found["memory"]["middle"][1] == 280
 
 
+def test_kinds_take_turns_where_there_is_memory_for_one(found: Any) -> None:
+    """It waited for ever: what had no room was sent again and again, and nobody looked after the others."""
+    assert found["one at a time"] == [8, 8, 8 * 40]
+
+
 def test_no_memory_at_all_is_said_in_words(found: Any) -> None:
     assert "memory" in found["memory"]["none"].partition(":")[2]
 

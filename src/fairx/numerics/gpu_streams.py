@@ -15,7 +15,7 @@ from fairx.types import Keys, Matrix, Vector
 
 from .streams import BLOCK, HALF, STEP, Numbers, normal_pair, normals_of, scrambled, uniform
 
-GROUP = 5
+GROUP = 5  # normal numbers that are made at a time: more hide more waiting, and take longer code
 
 
 class ThreadStreams(NamedTuple):

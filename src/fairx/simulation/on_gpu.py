@@ -59,8 +59,11 @@ def played_on_gpu(runs: Runs, progress: Callable[[int], None] | None) -> Iterato
 def _played(waiting: deque[Runs], watch: Watch) -> Iterator[Runs]:
     """Start whatever there is memory for, and go on with what is under way, until all is done."""
     under_way: list[Voyage] = []
+    tried = -1  # how many were under way when memory ended
     while waiting or under_way:
-        _start(waiting, under_way, watch)
+        if tried != len(under_way):
+            _start(waiting, under_way, watch)
+            tried = len(under_way)
         still = [voyage for voyage in under_way if voyage.fleet.is_playing]
         if len(still) == len(under_way):
             time.sleep(PAUSE)
@@ -87,17 +90,22 @@ def _start(waiting: deque[Runs], under_way: list[Voyage], watch: Watch) -> None:
         if len(voyage.runs) < len(runs):
             waiting.appendleft(runs[len(voyage.runs) :])
         under_way.append(voyage)
-        _go_on(voyage, waiting, under_way, watch)
+        if not _go_on(voyage, waiting, under_way, watch):
+            return
 
 
-def _go_on(voyage: Voyage, waiting: deque[Runs], under_way: list[Voyage], watch: Watch) -> None:
-    """Launch the next rounds; where memory ends, all of these runs are played again, later or in halves."""
+def _go_on(voyage: Voyage, waiting: deque[Runs], under_way: list[Voyage], watch: Watch) -> bool:
+    """Launch the next rounds; where memory ends, all of these runs are played again, later or in halves.
+
+    Tell whether others can be sent.
+    """
     try:
         voyage.go_on()
     except Exception as error:  # noqa: BLE001 - raised again, but for what memory is short of
         under_way.remove(voyage)
         watch.take_back(voyage.done * len(voyage.runs))
-        _make_room(voyage.runs, error, waiting, alone=not under_way)
+        return _make_room(voyage.runs, error, waiting, alone=not under_way)
+    return True
 
 
 def _make_room(runs: Runs, error: Exception, waiting: deque[Runs], *, alone: bool) -> bool:
