@@ -416,6 +416,21 @@ def counting(player: Any, played: list[str]) -> Any:
     return counted
 
 
+def test_rows_that_come_together_are_one_file_and_the_same(
+    small: Experiment, tmp_path: Path
+) -> None:
+    """As a GPU brings them."""
+
+    def together(tasks: Sequence[Task], progress: Callable[[int], None]) -> Iterator[Any]:
+        yield [pair for done in local_player(1)(tasks, progress) for pair in done]
+
+    run(small, tmp_path / "one", local_player(1))
+    run(small, tmp_path / "many", together)
+    assert same(rows_of(tmp_path / "one"), rows_of(tmp_path / "many"))
+    files = sorted(path.name for path in (tmp_path / "many" / "rows").glob("*.parquet"))
+    assert files == ["batch-00001.parquet", "batch-00002.parquet"]  # those that tune, and tests
+
+
 def test_jobs_change_nothing(small: Experiment, tmp_path: Path) -> None:
     run(small, tmp_path / "one", local_player(1))
     run(small, tmp_path / "three", local_player(3))
