@@ -151,7 +151,7 @@ def main() -> None:
         on_cores()
     else:
         for name, runs, rounds in (
-            ("FairXTS", 8192, 48_000), ("FairXTS", 131_072, 4_800), ("FairXUCB", 8192, 48_000),
+            ("FairXTS", 8192, 48_000), ("FairXTS", 131_072, 4_800), ("FairXUCB", 8192, 48_000), ("FairXUCB-gradient", 650, 4_800),
             ("FairXEG", 131_072, 9_600), ("FairXLinTS", 2048, 4_800), ("FairXLinEG", 2048, 4_800),
             ("LinUCB", 2048, 2_400), ("FairXLinUCB", 660, 1_200), ("FairXLinUCB-gradient", 528, 1_200),
             ("FairXLinTS", 40, 4_800), ("FairXLinUCB", 40, 1_200), ("FairXLinUCB-gradient", 40, 1_200),
