@@ -168,7 +168,8 @@ def bound(masses: Vector, low: Vector, high: Vector, out: Vector) -> None:
     free, taken = 0.0, 0.0
     for group in range(len(masses)):
         mass = max(masses[group], least)
-        if mass > 0.0 and low[group] <= lower * mass and high[group] >= upper * mass:
+        # Quotients as above: multiplied by its mass, a factor may miss its bound by rounding.
+        if mass > 0.0 and low[group] / mass <= lower and high[group] / mass >= upper:
             free += mass
         else:
             taken += clip_mass(mass, low[group], high[group], lower)
