@@ -1,20 +1,19 @@
 """Runs on a GPU: whether they make the processor's choices, and how many rounds a second there are.
 
-python benchmarks/gpu.py agree [ROUNDS]   # some policies among 14 arms, and all of the tests', beside the processor
-python benchmarks/gpu.py rates            # rounds a second, by policy and number of runs
-python benchmarks/gpu.py cores            # rounds a second of FairX-LinTS on two cores: no GPU is needed
+python benchmarks/gpu.py agree   # some policies among 14 arms, and all of the tests', beside the processor (--help)
+python benchmarks/gpu.py rates   # rounds a second, by policy and number of runs
+python benchmarks/gpu.py cores   # rounds a second of FairX-LinTS on two cores: no GPU is needed
 """
 
 from __future__ import annotations
 
 import importlib
-import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import gpu_agreement
 import numpy as np
 
 import fairx
@@ -22,7 +21,6 @@ from fairx import datasets, environments, policies, simulate
 from fairx.simulation import fleets
 from fairx.simulation.measures import measures_of
 from fairx.simulation.one_run import OneRun
-from fairx.simulation.runs import cores
 
 MERIT = fairx.Exponential(10)
 GENTLE = fairx.Exponential(3)
@@ -77,33 +75,14 @@ def tested() -> dict[str, tuple[Any, Any, Any]]:
     sys.path.append(str(Path(__file__).parents[1] / "tests"))
     tests: Any = importlib.import_module("cases")
     still, contexts = tests.ENVIRONMENTS[0], tests.ENVIRONMENTS[3]
+    chances = environments.LogisticLinear(tests.contexts(), np.full(5, 0.4))
     every = [*tests.FAIR[:7], *tests.FAIR[21:], *tests.CONVENTIONAL, *tests.RIVALS, *tests.LOGISTIC]
-    linear = ("Lin", "Logistic")
-    return {
-        f"{i} {tests.name(policy)}": (
-            policy, contexts if any(one in tests.name(policy) for one in linear) else still, GENTLE
-        )
-        for i, policy in enumerate(every)
-    }  # fmt: skip
-
-
-def agree(name: str, rounds: int) -> None:
-    """Print how far a policy is from the processor."""
-    policy, world, judge = cases()[name]
-    slow = any(one in name for one in ("Lin", "gradient", "Gradient", "Logistic"))
-    rounds = rounds // 10 if slow else rounds
-    settings: Any = {"rounds": rounds, "runs": 8, "seed": 1, "checkpoints": 4}
-    begun = time.perf_counter()
-    there = simulate(policy, world, judge, **settings, device="cuda")
-    played = time.perf_counter() - begun
-    here = simulate(policy, world, judge, **settings, jobs=2)
-    same = (here.pulls == there.pulls).all(axis=1)
-    apart = np.abs(here.fairness_regret - there.fairness_regret) / here.fairness_regret
-    print(
-        f"{name[:60]:22} {rounds:>9,} rounds: pulls alike in {same.sum()} of {same.size} runs,"
-        f" regrets to {apart.max():.1e}; {played:.0f} s with compilation",
-        flush=True,
-    )
+    found = {}
+    for i, policy in enumerate(every):
+        name = tests.name(policy)
+        world = contexts if "Lin" in name else chances if "Logistic" in name else still
+        found[f"{i} {name}"] = policy, world, GENTLE
+    return found
 
 
 def rate(name: str, runs: int, rounds: int) -> None:
@@ -140,13 +119,8 @@ def on_cores(rounds: int = 400_000) -> None:
 def main() -> None:
     """Measure what the command line says."""
     what, *rest = sys.argv[1:]
-    if what == "agree" and len(rest) < 2:  # a process each: they compile side by side
-        length = rest[0] if rest else "1000000"
-        each = [[sys.executable, __file__, "agree", length, name] for name in cases()]
-        with ThreadPoolExecutor(cores()) as pool:
-            list(pool.map(subprocess.call, each))
-    elif what == "agree":
-        agree(rest[1], int(rest[0]))
+    if what == "agree":
+        gpu_agreement.main(rest)
     elif what == "cores":
         on_cores()
     else:

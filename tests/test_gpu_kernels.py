@@ -12,7 +12,8 @@ from cases import MERITS
 from test_gpu import LINEAR, STILL, fleet
 
 from fairx import FairXEG, FairXLinTS, FairXTS, FairXUCB, Uniform, exposure
-from fairx.compiled import interpreted
+from fairx.compiled import interpreted, tables
+from fairx.compiled.gpu import teaching
 from fairx.compiled.gpu.leaves import Leaf
 from fairx.compiled.gpu.memory import LOCAL, OF_THREAD, PART, SHARED, of_threads, room_for, spread
 from fairx.environments import Bernoulli
@@ -28,6 +29,7 @@ compiled_alone = pytest.mark.skipif(interpreted(), reason="nothing is compiled")
 
 def wanted(*policies: Any, world: Any = STILL) -> Any:
     pytest.importorskip("numba_cuda", reason="pip install 'fairx[cuda]'")
+    teaching.load_cuda()  # as a process that plays: without it, what is read is linked without our answers
     return fleet(list(policies), world).wanted(HOPPER)
 
 
@@ -54,6 +56,39 @@ def test_kernels_are_compiled_elsewhere_and_kept(own_cache: Path) -> None:
     assert some[0].file.stat().st_mtime_ns == written
     some[0].file.write_bytes(some[0].file.read_bytes()[:-100])
     assert Kept(some[0].file).load_overload(some[0].types, None) is None
+    some[0].file.unlink()
+    for least in (2, 1):  # alone it is left to its launch, beside others that play it is not
+        compile_together(some, jobs=2, least=least)
+        assert some[0].file.exists() == (least == 1)
+
+
+def test_no_kernel_is_begun_when_nobody_wants_it_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After Ctrl-C, all kernels of all policies would be compiled first."""
+    from fairx.compiled.gpu import kernels
+
+    begun: list[Any] = []
+    monkeypatch.setattr(kernels, "_compile_elsewhere", begun.append)
+    some: Any = [SimpleNamespace(is_kept=True, file=tmp_path / str(i)) for i in range(50)]
+    kernels.compile_together(some, jobs=2, is_over=lambda: len(begun) > 2)
+    assert 3 <= len(begun) <= 4
+
+
+@compiled_alone
+def test_a_kernel_is_kept_for_those_who_have_its_tables(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes all of them: another process would have no room, and write beyond its memory."""
+    from fairx.compiled.gpu.kernels import compile_together
+
+    one = wanted(Uniform(), Uniform())
+    without = one.file
+    monkeypatch.setattr(tables, "_tables", tables._tables | {abs: np.array([3.5])})
+    assert one.file != without
+    compile_together([one], jobs=2, least=1)  # by a process that has not made that table
+    assert one.file.exists()
+    assert not without.exists()
 
 
 @compiled_alone
@@ -159,17 +194,6 @@ def test_steps_from_a_guess_reach_the_last_bits(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.once
 def test_the_root_of_nothing_is_nothing() -> None:
     assert elementary._root_by_steps(0.0) < 1e-140
-
-
-@pytest.mark.once
-@pytest.mark.parametrize("x", [0.0, -1e-9, -0.3, -1.0, -37.2, -707.9, -708.0, 5.0, 709.0])
-def test_an_exponential_by_bits_is_the_same(x: float) -> None:
-    assert elementary._exp_by_bits(x) == elementary.exp(x)
-
-
-@pytest.mark.once
-def test_an_exponential_by_bits_of_what_is_far_below_is_0() -> None:
-    assert [elementary._exp_by_bits(x) for x in (-708.1, -1e5)] == [0.0, 0.0]
 
 
 @pytest.mark.once

@@ -7,12 +7,14 @@ understands their fields; `compilable` teaches it their methods and `kernel` our
 
 from .copying import own_copy
 from .entries import Entry, cache_directory, direct, entry, interpreted
+from .exactness import exactly, is_exact, last_bits
 from .guessing import near_inverse_root, near_reciprocal
 from .keys import Key
 from .lowering import code_of, is_our_class, is_overridden, lowered
 from .origins import is_our_code
 from .records import changed, record
 from .sharing import brought, hidden, meet, settle, turns
+from .tables import has_tables, tabulated
 from .teaching import compilable, fetching, kernel, kernel_with, load, outlined, vector_kernel
 
 __all__ = [
@@ -25,14 +27,18 @@ __all__ = [
     "compilable",
     "direct",
     "entry",
+    "exactly",
     "fetching",
+    "has_tables",
     "hidden",
     "interpreted",
+    "is_exact",
     "is_our_class",
     "is_our_code",
     "is_overridden",
     "kernel",
     "kernel_with",
+    "last_bits",
     "load",
     "lowered",
     "meet",
@@ -42,6 +48,7 @@ __all__ = [
     "own_copy",
     "record",
     "settle",
+    "tabulated",
     "turns",
     "vector_kernel",
 ]

@@ -12,17 +12,21 @@ import math
 
 import numpy as np
 
-from fairx.compiled import kernel, kernel_with, near_inverse_root, near_reciprocal
+from fairx.compiled import (
+    has_tables,
+    is_exact,
+    kernel,
+    kernel_with,
+    near_inverse_root,
+    near_reciprocal,
+)
 
-LOG2E = 1.4426950408889634
-LN2_HIGH = 0.693147180369123816490  # its last 21 bits are zero: k * LN2_HIGH is exact
-LN2_LOW = 1.90821492927058770002e-10
-LN2 = 0.6931471805599453
-ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds, and leaves the integer in the low bits
+from .tables import LN2, LN2_HIGH, LN2_LOW, LOG2E, LOWEST, ROUND, exp_by_table, log_by_table
+
 ROUND_BITS = 0x4338000000000000
 ROOT_HALF_BITS = 0x3FE6A09E667F3BCD  # sqrt(1/2)
 TWO_PI = 6.283185307179586
-LOWEST, HIGHEST = -708.0, 709.0
+HIGHEST = 709.0
 TINY = 1e-300
 
 (E3, E4, E5, E6, E7, E8, E9, E10, E11, E12) = (1.0 / math.factorial(i) for i in range(3, 13))
@@ -54,25 +58,9 @@ def exp_near_0(r: float) -> float:
     return low + r4 * (middle + r4 * high)
 
 
-def _exp_by_bits(x: float) -> float:
-    """Return the same with fewer steps: what is below -708 may become anything, and then 0."""
-    shifted = x * LOG2E + ROUND
-    power = shifted - ROUND
-    found = exp_near_0((x - power * LN2_HIGH) - power * LN2_LOW)
-    scale = np.float64(shifted).view(np.int64) << 52
-    scaled = np.int64(np.float64(found).view(np.int64) + scale).view(np.float64)
-    return 0.0 if x < LOWEST else float(scaled)
-
-
-@kernel_with(_exp_by_bits)
-def exp_up_to_709(x: float) -> float:
-    """Return e**x, to the last bit as `exp`, for what is not above 709.
-
-    Examples
-    --------
-    >>> exp_up_to_709(-1e9)
-    0.0
-    """
+@kernel
+def _exp_by_polynomial(x: float) -> float:
+    """Return e**x for what is not above 709, by one polynomial."""
     tiny = x < LOWEST
     x = max(LOWEST, x)
     shifted = x * LOG2E + ROUND
@@ -83,8 +71,26 @@ def exp_up_to_709(x: float) -> float:
     return 0.0 if tiny else float(found * scale)
 
 
+def _exp_on_gpu(x: float) -> float:
+    return exp_by_table(x) if has_tables() else _exp_by_polynomial(x)
+
+
+@kernel_with(_exp_on_gpu)
+def exp_up_to_709(x: float) -> float:
+    """Return e**x, to the last bit as `exp`, for what is not above 709.
+
+    Examples
+    --------
+    >>> exp_up_to_709(-1e9)
+    0.0
+    """
+    return _exp_by_polynomial(x)
+
+
 def _quotient_by_steps(a: float, b: float) -> float:
     """Return a / b without a branch for what is tiny or huge, to the last bit or the one before."""
+    if is_exact():
+        return a / b
     guess = near_reciprocal(b)
     error = 1.0 - b * guess
     guess += guess * (error + error * error)
@@ -106,7 +112,10 @@ def quotient(a: float, b: float) -> float:
 
 def _root_by_steps(x: float) -> float:
     """Return the root without a branch for what is tiny or huge, to the last bits."""
-    inverse = near_inverse_root(x + TINY)
+    if is_exact():
+        return math.sqrt(x)
+    x += TINY  # of which the inverse root is a number
+    inverse = near_inverse_root(x)
     found = x * inverse
     error = 1.0 - found * inverse
     return found + found * (error * (0.5 + 0.375 * error))
@@ -125,14 +134,8 @@ def root(x: float) -> float:
 
 
 @kernel
-def log(x: float) -> float:
-    """Return the natural logarithm of a positive, normal number.
-
-    Examples
-    --------
-    >>> log(10.0)
-    2.3025850929940455
-    """
+def _log_by_polynomial(x: float) -> float:
+    """Return the natural logarithm of a positive, normal number, by one polynomial."""
     bits = np.float64(x).view(np.int64)
     power = (bits - ROOT_HALF_BITS) >> 52
     mantissa = np.int64(bits - (power << 52)).view(np.float64)
@@ -142,6 +145,22 @@ def log(x: float) -> float:
     high = L11 + z * (L13 + z * (L15 + z * (L17 + z * L19)))
     p = L3 + z * (L5 + z * (L7 + z * (L9 + z * high)))
     return float(exponent * LN2 + ((p * z) * s + (s + s)))
+
+
+def _log_on_gpu(x: float) -> float:
+    return log_by_table(x) if has_tables() else _log_by_polynomial(x)
+
+
+@kernel_with(_log_on_gpu)
+def log(x: float) -> float:
+    """Return the natural logarithm of a positive, normal number.
+
+    Examples
+    --------
+    >>> log(10.0)
+    2.3025850929940455
+    """
+    return _log_by_polynomial(x)
 
 
 @kernel

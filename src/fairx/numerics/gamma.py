@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from fairx.compiled import kernel, outlined
+from fairx.compiled import kernel, last_bits, outlined
 from fairx.types import Indices, Vector
 
 from .elementary import exp, log
@@ -41,7 +39,7 @@ def gamma(shape: float, spread: float, normal: float) -> float:
     ...     round(float(gamma(3.0, spread_of(3.0), 0.0)), 3)
     2.667
     """
-    d, key = centre_of(shape), np.float64(normal).view(np.uint64)
+    d, key = centre_of(shape), last_bits(normal)
     counter, root = 1, 1.0 + spread * normal
     while not accepted(d, root, normal, 1.0 - unit(word(key, counter))):
         normal, _ = normals_of(word(key, counter + 1), word(key, counter + 2))
@@ -67,7 +65,7 @@ def accepted(d: float, root: float, normal: float, uniform: float) -> bool:
 def quick_gamma(shape: float, spread: float, normal: float) -> float:
     """Return what `gamma` does where its first proposal is taken at once, and -1 where it is not."""
     square, root = normal * normal, 1.0 + spread * normal
-    uniform = 1.0 - unit(word(np.float64(normal).view(np.uint64), 1))
+    uniform = 1.0 - unit(word(last_bits(normal), 1))
     taken = (root > 0.0) & (uniform < 1.0 - SQUEEZE * square * square) & (shape >= 1.0)
     return (shape - THIRD) * (root * root * root) if taken else -1.0
 

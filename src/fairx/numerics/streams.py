@@ -12,9 +12,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from fairx.compiled import compilable, kernel, outlined
+from fairx.compiled import compilable, is_exact, kernel, kernel_with, outlined
 from fairx.types import Keys, Matrix, Vector
 
+from .directions import direction_by_quarters
 from .elementary import log, root, sine_and_cosine
 
 BLOCK = 16
@@ -100,7 +101,13 @@ def scrambled(z: np.uint64) -> np.uint64:
 @kernel
 def unit(bits: np.uint64) -> float:
     """Return a number from 0 to 1 (never 1) made of the first 52 bits."""
-    return np.uint64((bits >> TWELVE) | ONE).view(np.float64) - 1.0
+    return one_to_two(bits) - 1.0
+
+
+@kernel
+def one_to_two(bits: np.uint64) -> float:
+    """Return a number from 1 to 2 (never 2) made of the first 52 bits."""
+    return np.uint64((bits >> TWELVE) | ONE).view(np.float64)
 
 
 @kernel
@@ -115,11 +122,23 @@ def normal_pair(keys: Keys, pair: int) -> tuple[float, float]:
     return normals_of(word(keys[0], pair), word(keys[1], pair))
 
 
+def _direction_on_gpu(bits: np.uint64) -> tuple[float, float]:
+    if is_exact():
+        return sine_and_cosine(one_to_two(bits) - 1.5)
+    return direction_by_quarters(bits)
+
+
+@kernel_with(_direction_on_gpu)
+def direction(bits: np.uint64) -> tuple[float, float]:
+    """Return the sine and cosine of a turn that is made of a word: any is as likely."""
+    return sine_and_cosine(one_to_two(bits) - 1.5)
+
+
 @kernel
 def normals_of(first: np.uint64, second: np.uint64) -> tuple[float, float]:
     """Return the two standard normal numbers that are made of two words."""
-    radius = root(-2.0 * log(1.0 - unit(first)))
-    sine, cosine = sine_and_cosine(unit(second) - 0.5)
+    radius = root(-2.0 * log(2.0 - one_to_two(first)))  # 1 - unit(first), in one step
+    sine, cosine = direction(second)
     return radius * cosine, radius * sine
 
 

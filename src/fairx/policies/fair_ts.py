@@ -10,7 +10,7 @@ from fairx import rules
 from fairx.compiled import kernel, record
 from fairx.exposure import share
 from fairx.merit import Merit, merit_given
-from fairx.numerics.elementary import root
+from fairx.numerics.elementary import quotient, root
 from fairx.types import Indices, Matrix, Vector
 
 from .base import deploy, observe
@@ -127,6 +127,6 @@ def update(state: Posterior, arm: int, reward: float, prior_std: float, reward_s
     """Take one reward into the posterior of its arm."""
     count_reward(state, arm, reward)
     ratio = (reward_std / prior_std) * (reward_std / prior_std)
-    weight = 1.0 / (ratio + state.pulls[arm])
+    weight = quotient(1.0, ratio + state.pulls[arm])
     state.means[arm] = state.reward_sums[arm] * weight
     state.stds[arm] = reward_std * root(weight)

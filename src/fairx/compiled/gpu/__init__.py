@@ -1,7 +1,7 @@
 """Loops on a GPU: the same source, compiled by numba-cuda, with a thread or a warp for each run."""
 
 from .kernels import compile_together
-from .launching import Fleet, capability, free_memory
+from .launching import Fleet, capability, free_memory, many_blocks
 from .leaves import alike, kind_of
 from .teaching import is_simulated
 from .trouble import complaint_of, halved, is_out_of_memory
@@ -17,4 +17,5 @@ __all__ = [
     "is_out_of_memory",
     "is_simulated",
     "kind_of",
+    "many_blocks",
 ]

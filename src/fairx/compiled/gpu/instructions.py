@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ..exactness import is_exact
 from ..guessing import near_inverse_root, near_reciprocal
 from ..sharing import hidden, settle
+from .rounding import QUESTION
 
 
 def instructions() -> dict[Any, Any]:
@@ -20,6 +22,7 @@ def instructions() -> dict[Any, Any]:
         near_inverse_root: _of_one("rsqrt.approx.ftz.f64 $0, $1;", "=d,d"),
         hidden: _of_one("mov.u64 $0, $1;", "=l,l", side_effect=True),
         settle: _of_none("bar.warp.sync 0xffffffff;", "~{memory}"),
+        is_exact: _asked(),
     }
 
 
@@ -38,6 +41,23 @@ def _of_one(text: str, constraint: str, **options: Any) -> Any:
         return x(x), generate
 
     return lambda x: instruction(x)
+
+
+def _asked() -> Any:
+    """Return a function that tells what is written into a kernel when all of its code is there."""
+    extending = importlib.import_module("numba.cuda.extending")
+    code = importlib.import_module("llvmlite.ir")
+    types = importlib.import_module("numba.cuda.types")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = code.FunctionType(code.IntType(64), [])
+        return builder.call(code.InlineAsm(kind, QUESTION, "=l"), arguments)
+
+    @extending.intrinsic
+    def question(typing_context):  # type: ignore[no-untyped-def]
+        return types.int64(), generate
+
+    return lambda: question() != 0
 
 
 def _of_none(text: str, constraint: str) -> Any:

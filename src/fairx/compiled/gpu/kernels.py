@@ -24,13 +24,15 @@ from unittest import mock
 
 from ..entries import Entry, cache_directory
 from ..sharing import meet, turns
+from ..tables import all_items
 from .shapes import shaping
+from .tables import filling
 from .teaching import is_simulated, load_cuda
 
 CHILD = """import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
 from fairx.compiled.gpu.kernels import compile_and_keep
-compile_and_keep(pickle.load(sys.stdin.buffer))"""
+compile_and_keep(*pickle.load(sys.stdin.buffer))"""
 
 
 class Wanted(NamedTuple):
@@ -53,9 +55,9 @@ class Wanted(NamedTuple):
         """Where it is kept."""
         names = [(name, thing.__module__, thing.__qualname__) for name, thing in self.names]
         said = repr((self.loop, self.source, names, self.types, self.capability, _versions()))
-        return (
-            cache_directory() / "gpu" / f"{hashlib.sha256(said.encode()).hexdigest()[:24]}.kernel"
-        )
+        # It writes all tables, also those that others made: where one is missing, there is no room for it.
+        told = hashlib.sha256(said.encode() + all_items().tobytes())
+        return cache_directory() / "gpu" / f"{told.hexdigest()[:24]}.kernel"
 
 
 @functools.cache
@@ -75,28 +77,49 @@ def dispatcher(wanted: Wanted) -> Any:
     return found
 
 
-def compile_together(some: Sequence[Wanted], jobs: int) -> None:
-    """Compile those that are to be kept, and are not yet, `jobs` at a time; what fails is said when it is launched."""
+def _never() -> bool:
+    return False
+
+
+def compile_together(
+    some: Sequence[Wanted], jobs: int, least: int = 2, is_over: Callable[[], bool] = _never
+) -> None:
+    """Compile those that are to be kept, and are not yet, `jobs` at a time; what fails is said when it is launched.
+
+    Fewer than `least` are left to their launch, which takes no longer but lets others wait. None is begun when
+    it `is_over`: nobody is to play them any more.
+    """
+
+    def compile_one(wanted: Wanted) -> None:
+        if not is_over():
+            _compile_elsewhere(wanted)
+
     missing = {one.file: one for one in some if one.is_kept and not one.file.exists()}
-    if len(missing) > 1 and jobs > 1:
+    if len(missing) >= least and jobs > 1:
         with ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(_compile_elsewhere, missing.values()))
+            list(pool.map(compile_one, missing.values()))
 
 
 def _compile_elsewhere(wanted: Wanted) -> None:
     """Let another process compile a kernel: of each, the compiler does one at a time."""
-    said = pickle.dumps(sys.path) + pickle.dumps(wanted)
+    said = pickle.dumps(sys.path) + pickle.dumps((wanted, wanted.file))
     subprocess.run([sys.executable, "-c", CHILD], input=said, capture_output=True, check=False)
 
 
-def compile_and_keep(wanted: Wanted) -> None:
-    """Compile a kernel, for a GPU that need not be there."""
-    load_cuda()
+def compile_and_keep(wanted: Wanted, file: Path) -> None:
+    """Compile a kernel, for a GPU that need not be there, and keep it for whoever asked: its tables are these, or more."""
+    kernel = compiled_as_if_there(wanted)
+    Kept(file).save_overload(wanted.types, kernel)
+
+
+def compiled_as_if_there(wanted: Wanted) -> Any:
+    """Return a kernel, compiled with the options of one that is launched: optimised once more when it is linked."""
+    launched = load_cuda().jit(wanted.function())
     compiling = importlib.import_module("numba.cuda.dispatcher")
     with as_if_there(wanted.capability):
-        kernel = compiling._Kernel(wanted.function(), wanted.types)
+        kernel = compiling._Kernel(launched.py_func, wanted.types, **launched.targetoptions)
         kernel._codelibrary.get_cubin()
-    Kept(wanted.file).save_overload(wanted.types, kernel)
+    return kernel
 
 
 @contextlib.contextmanager
@@ -140,14 +163,19 @@ class Kept:
 
 def kernel_of(cuda: Any, entry: Entry, source: str, names: dict[str, Any]) -> Any:
     """Return the kernel as a Python function."""
-    loop, shaped = entry.function, _first_items  # in the simulator
+    loop, shaped, fill = entry.function, _first_items, _nothing  # in the simulator
     if not is_simulated():
         loop, shaped = cuda.jit(device=True, forceinline=True)(loop), shaping()
+        fill = filling(cuda)
     scope: dict[str, Any] = {"cuda": cuda, "loop": loop, "meet": meet, "turns": turns}
-    scope["shaped"] = shaped
+    scope |= {"shaped": shaped, "fill_tables": fill}
     scope |= names
     exec(compile(source, f"<kernel of {entry.function.__name__}>", "exec"), scope)  # noqa: S102
     return scope[source[len("def ") : source.index("(")]]
+
+
+def _nothing() -> None:
+    """Fill no tables: nothing reads them."""
 
 
 def _first_items(array: Any, shape: tuple[int, ...]) -> Any:

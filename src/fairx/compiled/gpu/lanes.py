@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .rounding import rounded
+
 NAME = re.compile(r"kernel_of_(\d+)_lanes")
 LANE = re.compile(r'call i32 @"?llvm\.nvvm\.read\.ptx\.sreg\.tid\.x"?\(\)')
 COUNT = re.compile(r'call i32 @"?llvm\.nvvm\.read\.ptx\.sreg\.ntid\.x"?\(\)')
@@ -48,6 +50,7 @@ def install(nvvm: Any) -> None:
     compile_ir = nvvm.compile_ir
 
     def compile_specialised(code: Any, **options: Any) -> Any:
-        return compile_ir(specialised([code] if isinstance(code, str) else list(code)), **options)
+        parts, exact = rounded([code] if isinstance(code, str) else list(code))
+        return compile_ir(specialised(parts), **(options | exact))
 
     nvvm.compile_ir = compile_specialised

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..entries import Entry
 from ..lowering import is_ours, lowered
+from . import tables
 from .kernels import Wanted, dispatcher
 from .leaves import Leaf, leaves, repeated
 from .memory import THREADS, Paths
@@ -78,12 +79,20 @@ class Fleet:
     def launch(self, start: int, stop: int) -> None:
         """Begin to play these rounds of all runs, beside what other fleets play."""
         # In the simulator lanes would not keep step, and one does all turns.
-        lanes, threads = 1 if is_simulated() else LANES, 1
-        if not self.warps:
-            lanes, threads = 1, threads_for(self.runs, schedulers())
-        shape = (self.runs + threads - 1) // threads, (lanes, threads)
-        self.kernel[(*shape, self.stream)](self.runs, start, stop, *self.sent)
+        lanes = LANES if self.warps and not is_simulated() else 1
+        shape, room = (lanes, self.threads), 0 if self.warps else tables.size()
+        self.kernel[self.blocks, shape, self.stream, room](self.runs, start, stop, *self.sent)
         self.event.record(self.stream)
+
+    @property
+    def threads(self) -> int:
+        """How many runs share a block."""
+        return 1 if self.warps else threads_for(self.runs, schedulers())
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks a launch has, each of a warp."""
+        return -(-self.runs // self.threads)
 
     @property
     def is_playing(self) -> bool:
@@ -121,13 +130,25 @@ def capability() -> tuple[int, int]:
     """Return what the GPU of this machine can do, by the number of its generation."""
     if is_simulated():
         return 0, 0
-    found: tuple[int, int] = load_cuda().get_current_device().compute_capability
+    found: tuple[int, int] = _device().compute_capability
     return found
 
 
 def schedulers() -> int:
     """Return how many warps the GPU of this machine works on at once: four on each multiprocessor."""
-    return 1 if is_simulated() else 4 * int(load_cuda().get_current_device().MULTIPROCESSOR_COUNT)
+    return 1 if is_simulated() else 4 * int(_device().MULTIPROCESSOR_COUNT)
+
+
+def _device() -> Any:
+    """Return the GPU of this machine, or say that there is none."""
+    cuda = load_cuda()
+    check_gpu(cuda)
+    return cuda.get_current_device()
+
+
+def many_blocks() -> int:
+    """Return how many blocks keep the GPU of this machine busy: six on each multiprocessor."""
+    return MOST if is_simulated() else schedulers() // 4 * 6
 
 
 def threads_for(runs: int, warps: int) -> int:

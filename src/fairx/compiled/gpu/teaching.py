@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import threading
 from typing import Any
 
@@ -11,10 +12,11 @@ import numpy as np
 
 from ..sharing import meet, turns
 from ..teaching import method_template, teach, teach_ranges
-from . import indices, lanes, shapes
+from . import indices, lanes, shapes, tables
 from .instructions import instructions
 
 INLINED = {"forceinline": True}
+QUEUES = "32"  # as many as a GPU has; a driver gives eight to those who do not ask
 _loading = threading.Lock()
 
 
@@ -26,6 +28,8 @@ def load_cuda() -> Any:
 
 @functools.cache
 def _taught() -> Any:
+    # Of more streams than queues, some wait for one another: fleets are to play side by side.
+    os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", QUEUES)
     vars(np).setdefault(
         "row_stack", np.vstack
     )  # numba-cuda 0.30 asks for it, and NumPy 2.5 has none
@@ -43,7 +47,7 @@ def _taught() -> Any:
         lanes.install(importlib.import_module("numba.cuda.cudadrv.nvvm"))
         indices.install()
         shapes.install()
-    teach(OfGPUs(extending, templates, kinds, _sharing(cuda)))
+    teach(OfGPUs(extending, templates, kinds, _sharing(cuda) | tables.forms(cuda)))
     return cuda
 
 

@@ -51,6 +51,7 @@ class Kernel:
             f"def {name_of(LANES if self.warps else 1)}(runs, start, stop{arguments}):",
             (WARP if self.warps else THREAD).rstrip(),
             *(f"    {line}" for line in self.before),
+            "" if self.warps else "    fill_tables()",
             "    meet()" if self.warps else "",
             f"    loop({', '.join(parts)}, start, stop)",
             "    meet()" if self.warps else "",

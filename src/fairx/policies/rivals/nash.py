@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import record
+from fairx.compiled import exactly, record
 from fairx.exposure import highest, put_all_on
 from fairx.numerics.elementary import log
 from fairx.policies.base import deploy, observe
@@ -71,6 +71,7 @@ class NashUCB(NamedTuple):
         out: Vector,
     ) -> None:
         """Play the arm with the fewest pulls, or the one with the highest bound."""
+        exactly()  # arms with the same counts tie
         term, most = log(float(self.rounds)), 0.0
         for position in range(len(arms)):
             most = max(most, state.reward_sums[arms[position]])
