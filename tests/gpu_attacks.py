@@ -8,7 +8,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
+import os
+import signal
 import sys
+import threading
+import time
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -21,7 +26,8 @@ from fairx.experiments import read
 from fairx.experiments.gpu import gpu_player
 from fairx.experiments.problems import dataset
 from fairx.experiments.tasks import play, validation_tasks
-from fairx.simulation import on_gpu
+from fairx.experiments.tuning import entered
+from fairx.simulation import joining, on_gpu
 from fairx.simulation.measures import measures_of
 from fairx.simulation.one_run import OneRun
 
@@ -177,6 +183,24 @@ def interrupted() -> bool:
     return False
 
 
+def interrupted_while_compiling() -> float:
+    """Return how many seconds Ctrl-C takes while kernels are compiled, which takes for ever if nobody stops it."""
+
+    def compile_slowly(*arguments: Any) -> None:
+        end, stops = time.monotonic() + 20, [one for one in arguments if callable(one)]
+        while time.monotonic() < end and not any(stop() for stop in stops):
+            time.sleep(0.01)
+
+    begun, timer = time.monotonic(), threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    with patch.object(joining, "compile_together", compile_slowly):
+        timer.start()
+        try:
+            played(TS, COINS, device="cuda")
+        except KeyboardInterrupt:
+            return time.monotonic() - begun
+    return math.inf
+
+
 def stopped_experiment() -> list[int]:
     """Return how many tasks there are, how many rows were kept, how many came after, and how many are right."""
     experiment = read("fig2", "smoke")[0]._replace(tuning_rounds=24, validation_runs=2)
@@ -207,6 +231,25 @@ def stopped_experiment() -> list[int]:
     return [len(tasks), kept, len(left), right]
 
 
+def joined() -> list[Any]:
+    """Return the parts and rounds of tasks as they come back, where tests join a long run, and how many are right."""
+    experiment = read("fig2", "smoke")[0]._replace(
+        tuning_rounds=16, rounds=(32,), validation_runs=2
+    )
+    checksum = dataset(experiment.problem).checksum
+    one = next(iter(entered(experiment, checksum)))
+    tasks = one.tuning()[:2]
+    tasks.append(tasks[0]._replace(rounds=2_000))
+    rows, order = dict[Any, Any](), list[Any]()
+    for done in gpu_player()(tasks, lambda rounds: None):
+        rows |= dict(done)
+        order.append([done[0][0].part, done[0][0].rounds, len(done)])
+        if len(order) == 1:
+            tasks += one.tests_of(one.points()[1])[:2]
+    right = [np.array_equal(rows[task]["pulls"], play(task)["pulls"]) for task in tasks]
+    return [order, sum(right)]
+
+
 def main() -> None:
     """Print all of it."""
     with np.errstate(all="ignore"):
@@ -219,7 +262,9 @@ def main() -> None:
         )
         found = {
             "shapes": shapes | {"another judge": bool(judged)}, "wrong": wrong(),
-            "memory": short_of_memory(), "one at a time": one_fleet_at_a_time(), "interrupted": interrupted(), "experiment": stopped_experiment(),
+            "memory": short_of_memory(), "one at a time": one_fleet_at_a_time(), "interrupted": interrupted(),
+            "while compiling": interrupted_while_compiling(), "experiment": stopped_experiment(),
+            "joined": joined(),
         }  # fmt: skip
     json.dump(found, sys.stdout, default=str)
 

@@ -91,6 +91,25 @@ def test_another_seed_plays_all_anew(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert abs(shares[0] - shares[1]).max() > 0.001
 
 
+@pytest.mark.skipif(interpreted(), reason="plays a whole figure")
+def test_settings_are_chosen_by_runs_of_another_length(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """In a folder of its own, from which nothing gets into that of the figure's own length."""
+    monkeypatch.chdir(tmp_path)
+    command = ["reproduce", "fig2", "--scale", "smoke"]
+    assert main([*command, "--tuning-rounds", "300"]) == 0
+    out = tmp_path / "results" / "smoke-tuned-300"
+    rounds = {(row["part"], row["rounds"]) for row in rows_of(out).values()}
+    assert rounds == {("validation", 300), ("test", 2000)}
+    assert "2,000; tuned for 300</dd>" in (out / "index.html").read_text("utf-8")
+    capsys.readouterr()
+    assert main([*command, "--out", str(out)]) == 1
+    assert "whose tuning_rounds is 300, not 2000: choose another --out" in capsys.readouterr().err
+    assert main([*command, "--tuning-rounds", "300", "--seed", "3"]) == 0
+    assert (tmp_path / "results" / "smoke-tuned-300-seed-3" / "index.html").exists()
+
+
 def test_a_report_of_what_is_there(tmp_path: Path) -> None:
     path, out = written(tmp_path, SMALLEST), tmp_path / "out"
     command = ["run", str(path), "--out", str(out), "--jobs", "1"]
@@ -252,6 +271,14 @@ def test_runs_that_are_not_what_they_say_are_refused(tmp_path: Path, capsys: Cap
             "cap of --decide must be a whole number of at least 14",
         ),
         (["reproduce", "figA1", "--decide", "--steepness", "6"], "given without --steepness"),
+        (
+            ["reproduce", "fig3", "figA4", "--tuning-rounds", "2000000"],
+            "must be at most 200000, the rounds that figA4 is played for at this scale, not 2000000",
+        ),
+        (
+            ["reproduce", "exploration", "--tuning-rounds", "100"],
+            "must be left out for exploration: nothing of it is tuned",
+        ),
         (["reproduce", "fig1", "--rows", "nowhere"], "must be a folder with results, not nowhere"),
         (["data", "get", "yaest"], "name must be one of mediamill, not 'yaest'"),
     ],
@@ -279,6 +306,7 @@ def test_mistakes_are_one_line(
         ["reproduce", "fig1", "--jobs", "0"],
         ["reproduce", "fig1", "--band", "sd"],
         ["reproduce", "fig1", "--seed", "-1"],
+        ["reproduce", "fig1", "--tuning-rounds", "0"],
     ],
 )
 def test_usage(arguments: list[str], capsys: Capture) -> None:
@@ -329,16 +357,16 @@ def test_progress_without_a_terminal_is_lines(
 ) -> None:
     now = [0.0]
     monkeypatch.setattr("fairx.experiments.progress.time.monotonic", lambda: now[0])
-    with Progress("fig2, tuning", runs=3, rounds=3000) as progress:
+    with Progress("fig2, fig3", runs=3, rounds=3000) as progress:
         for _ in range(3):
             now[0] += 11.0
             progress.add_rounds(1000)
             progress.add_runs(1)
     assert capsys.readouterr().err.splitlines() == [
-        "fig2, tuning: 1 of 3 runs, 91 rounds/s, 22 s left",
-        "fig2, tuning: 2 of 3 runs, 91 rounds/s, 11 s left",
-        "fig2, tuning: 3 of 3 runs, 91 rounds/s, 0 s left",
-        "fig2, tuning: 3 of 3 runs, 91 rounds/s",
+        "fig2, fig3: 1 of 3 runs, 91 rounds/s, 22 s left",
+        "fig2, fig3: 2 of 3 runs, 91 rounds/s, 11 s left",
+        "fig2, fig3: 3 of 3 runs, 91 rounds/s, 0 s left",
+        "fig2, fig3: 3 of 3 runs, 91 rounds/s",
     ]
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import linecache
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,17 +28,21 @@ from fairx.experiments import (
     Problem,
     Rows,
     Task,
+    check,
     conduct,
     figures,
     local_player,
     opened,
     outcome,
     play,
+    play_missing,
     read,
 )
+from fairx.experiments.flow import Flow
 from fairx.experiments.parts import marks
 from fairx.experiments.problems import part
 from fairx.experiments.specification import described
+from fairx.experiments.tuning import entered
 
 ROUNDS = 60 if interpreted() else 3_000
 EXPONENTIAL = 'merits = [{ kind = "Exponential", steepness = 4 }]'
@@ -429,6 +434,87 @@ def test_rows_that_come_together_are_one_file_and_the_same(
     assert same(rows_of(tmp_path / "one"), rows_of(tmp_path / "many"))
     files = sorted(path.name for path in (tmp_path / "many" / "rows").glob("*.parquet"))
     assert files == ["batch-00001.parquet", "batch-00002.parquet"]  # those that tune, and tests
+
+
+@pytest.mark.parametrize("watchful", [True, False])
+def test_a_policy_is_tested_as_soon_as_it_is_tuned(
+    small: Experiment, tmp_path: Path, watchful: bool
+) -> None:
+    """By a player that looks for tasks that are added, and one that takes what it is given at first."""
+    order: list[Task] = []
+
+    def latest_first(tasks: Sequence[Task], progress: Callable[[int], None]) -> Iterator[Any]:
+        """As where tests are the longest, and the tuning of FairX-TS takes for ever."""
+        left = list(tasks)
+        taken = len(left)
+        while left:
+            task = min(left, key=lambda task: (task.part != "test", "TS" in task.policy))
+            left.remove(task)
+            order.append(task)
+            yield [(task, play(task))]
+            if watchful:
+                left += tasks[taken:]
+                taken = len(tasks)
+
+    twice = small._replace(name="twice")  # the same keys
+    with opened(tmp_path / "out", "test", [small, twice]) as rows:
+        play_missing([(one, check(one)) for one in (small, twice)], rows, latest_first)
+        assert len(rows) == SMALL_RUNS
+    assert len(order) == len({task.key for task in order}) == SMALL_RUNS
+    parts = [task.part for task in order if "TS" not in task.policy]
+    slow = next(i for i, task in enumerate(order) if "TS" in task.policy)
+    tested = sum(task.part == "test" for task in order[:slow])
+    assert tested == (4 if watchful else 2)  # of three policies; one of them has no grid
+    assert parts[:2] == ["test", "test"]
+
+
+def test_threads_test_a_policy_while_another_is_tuned(
+    small: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tested, in_time = threading.Event(), list[bool]()
+
+    def slowly(task: Task, *rest: Any) -> Any:
+        """Play a run; the one that tunes FairX-TS last waits until FairX-UCB is tested."""
+        if task.part == "test" and "FairXUCB" in task.policy:
+            tested.set()
+        policy = json.loads(task.policy)
+        last = policy["kind"], policy.get("prior_std"), policy.get("reward_std"), task.run
+        if task.part == "validation" and last == ("FairXTS", 1, 1, 1):
+            in_time.append(tested.wait(20))
+        return play(task, *rest)
+
+    monkeypatch.setattr("fairx.experiments.execution.play", slowly)
+    run(small, tmp_path / "out", local_player(2))
+    assert in_time == [True]
+    assert len(rows_of(tmp_path / "out")) == SMALL_RUNS
+
+
+def test_a_test_waits_for_all_runs_that_tune(small: Experiment, tmp_path: Path) -> None:
+    """Whoever gives them, and in which order; what is there already is not waited for."""
+    (found,) = [one for one in entered(small, check(small)) if "TS" in one.entrant.kind]
+    rows, tasks = Rows(tmp_path / "rows"), found.tuning()
+    rows.add(*map(play, tasks[:3]))
+    flow = Flow([found, found], rows)
+    assert flow.first() == tasks[3:]
+    assert flow.runs == 5 + 2
+    for task in reversed(tasks[3:]):
+        rows.add(play(task))
+        tests = flow.after([task.key])
+        assert bool(tests) == (task == tasks[3])
+    assert tests == found.tests(rows)
+    rows.add(*map(play, tests))
+    assert Flow([found], rows).first() == []
+
+
+def test_progress_ends_at_the_runs_that_were_played(
+    small: Experiment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where tests turn out to be there already: of the point that more runs choose again."""
+    run(small, tmp_path / "out")
+    assert f"small: {SMALL_RUNS} of {SMALL_RUNS} runs, " in capsys.readouterr().err
+    run(small._replace(validation_runs=3), tmp_path / "out")
+    done, total = re.findall(r"small: (\d+) of (\d+) runs", capsys.readouterr().err)[-1]
+    assert int(done) == int(total) == len(rows_of(tmp_path / "out")) - SMALL_RUNS
 
 
 def test_jobs_change_nothing(small: Experiment, tmp_path: Path) -> None:

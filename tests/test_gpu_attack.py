@@ -84,6 +84,13 @@ def test_no_memory_at_all_is_said_in_words(found: Any) -> None:
     assert "memory" in found["memory"]["none"].partition(":")[2]
 
 
+def test_runs_that_are_added_join_those_under_way(found: Any) -> None:
+    """And are done before a long one that was sent before them."""
+    order, right = found["joined"]
+    assert order == [["validation", 16, 2], ["test", 32, 2], ["validation", 2_000, 1]]
+    assert right == 5
+
+
 def test_an_experiment_that_was_stopped_keeps_whole_kinds_and_goes_on(found: Any) -> None:
     tasks, kept, left, right = found["experiment"]
     assert 4 <= kept < tasks
@@ -107,3 +114,7 @@ def test_without_numba_cuda_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_interruption_ends_it_and_the_next_one_is_right(found: Any) -> None:
     assert found["interrupted"]
+
+
+def test_an_interruption_does_not_wait_for_kernels_that_are_not_compiled_yet(found: Any) -> None:
+    assert found["while compiling"] < 10

@@ -13,7 +13,7 @@ from typing import Any
 from fairx.simulation.bands import BANDS
 from fairx.simulation.runs import cores
 
-from .playing import chosen, counts, digests, plan, played, used
+from .playing import chosen, counts, digests, plan, played, tuned_for, used
 from .session import about, begin, bring, keep_cap, noted
 
 DESCRIPTION = """\
@@ -43,7 +43,11 @@ def add_reproduce(reproduce: argparse.ArgumentParser) -> None:
         "--seed", type=_seed, metavar="S",
         help="another than the figures' own: other splits, tuned anew, fresh runs",
     )  # fmt: skip
-    _add_options(reproduce, "results/SCALE, with --seed results/SCALE-seed-S")
+    reproduce.add_argument(
+        "--tuning-rounds", type=_positive, metavar="N",
+        help="choose settings by runs of N rounds, instead of the figures' own number",
+    )  # fmt: skip
+    _add_options(reproduce, "results/SCALE[-tuned-N][-seed-S]")
     reproduce.set_defaults(run=_reproduce)
 
 
@@ -92,24 +96,28 @@ def _reproduce(options: argparse.Namespace) -> int:
 
     everything = "all" in options.figures
     names = [*figures(), *beyond()] if everything else dict.fromkeys(options.figures)
-    asked = [read(name, options.scale) for name in names]
-    for experiments in asked:  # a mistake is told before data are looked for
-        for experiment in experiments:
-            chosen(experiment, options)
+    asked = [one for name in names for one in read(name, options.scale)]
+    for experiment in asked:  # a mistake is told before data are looked for
+        chosen(experiment, options)
+    asked = [_seeded(tuned_for(one, options.tuning_rounds), options.seed) for one in asked]
     found, absent = [], {}
-    for experiments in asked:
-        for experiment in experiments:
-            try:
-                dataset(experiment.problem, options.data)
-                found.append(_seeded(experiment, options.seed))
-            except FileNotFoundError as error:
-                if not everything:
-                    raise
-                absent[experiment.name] = str(error)
-                print(f"{experiment.name} is left out: {error}")
-    own = "" if options.seed is None else f"-seed-{options.seed}"
-    out = options.out or Path("results") / f"{options.scale}{own}"
+    for experiment in asked:
+        try:
+            dataset(experiment.problem, options.data)
+            found.append(experiment)
+        except FileNotFoundError as error:
+            if not everything:
+                raise
+            absent[experiment.name] = str(error)
+            print(f"{experiment.name} is left out: {error}")
+    out = options.out or Path("results") / _folder(options)
     return _conduct(options, out, f"fairx reproduce --scale {options.scale}", found, absent)
+
+
+def _folder(options: argparse.Namespace) -> str:
+    """Return the name of the folder: other settings or seeds than the figures' own have one of their own."""
+    own = "" if options.tuning_rounds is None else f"-tuned-{options.tuning_rounds}"
+    return f"{options.scale}{own}" + ("" if options.seed is None else f"-seed-{options.seed}")
 
 
 def _seeded(experiment: Any, seed: int | None) -> Any:

@@ -107,3 +107,16 @@ def chosen(experiment: Any, options: argparse.Namespace) -> Any:
             rule = f"one of {', '.join(f'{c:g}' for c in there) or 'none'} for {experiment.name}"
             raise ValueError(f"--steepness must be {rule}, not {one:g}")
     return experiment._replace(merits=tuple(there[one] for one in steepness))
+
+
+def tuned_for(experiment: Any, rounds: int | None) -> Any:
+    """Return the experiment with its settings chosen by runs of so many rounds, if a number is given."""
+    if rounds is None:
+        return experiment
+    name, longest = experiment.name, experiment.rounds[-1]
+    if not any(len(list(entrant.points())) > 1 for entrant in experiment.policies):
+        raise ValueError(f"--tuning-rounds must be left out for {name}: nothing of it is tuned")
+    if rounds > longest:
+        rule = f"at most {longest}, the rounds that {name} is played for at this scale"
+        raise ValueError(f"--tuning-rounds must be {rule}, not {rounds}")
+    return experiment._replace(tuning_rounds=rounds)

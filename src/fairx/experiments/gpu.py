@@ -28,14 +28,26 @@ def gpu_player(directory: str | None = None) -> Player:
     def played(
         tasks: Sequence[Task], progress: Callable[[int], None]
     ) -> Iterator[Sequence[tuple[Task, Row]]]:
-        for task in {(task.problem, task.merit, task.policy): task for task in tasks}.values():
-            check_alike(task, directory)
-        runs = {id(run): (task, run) for task in tasks for run in [_run_of(task, directory)]}
-        for done in played_on_gpu([run for _, run in runs.values()], progress):
-            found = [runs[id(one)] for one in done]
+        runs, owners = list[OneRun](), dict[int, Task]()
+        _join(runs, owners, tasks, directory)
+        for done in played_on_gpu(runs, progress):
+            found = [(owners[id(run)], run) for run in done]
             yield [(task, row_of(task, _result(task, run))) for task, run in found]
+            _join(runs, owners, tasks, directory)  # those that were added while the rows were kept
 
     return played
+
+
+def _join(
+    runs: list[OneRun], owners: dict[int, Task], tasks: Sequence[Task], directory: str | None
+) -> None:
+    """Let the runs of tasks that have none yet join the others."""
+    new = tasks[len(runs) :]
+    for task in {(task.problem, task.merit, task.policy): task for task in new}.values():
+        check_alike(task, directory)
+    joining = [_run_of(task, directory) for task in new]
+    owners.update((id(run), task) for run, task in zip(joining, new, strict=True))
+    runs += joining
 
 
 def _run_of(task: Task, directory: str | None) -> OneRun:

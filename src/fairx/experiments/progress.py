@@ -14,7 +14,7 @@ LINE_SECONDS = 10.0
 
 
 class Progress:
-    """Counts the rounds and runs of one stage, from any thread."""
+    """Counts rounds and runs, from any thread."""
 
     def __init__(self, name: str, runs: int, rounds: int) -> None:
         self.name, self.runs, self.rounds = name, runs, rounds
@@ -39,6 +39,12 @@ class Progress:
             self._say(
                 f"{self.rounds_done / max(time.monotonic() - self.started, 1e-9):,.0f} rounds/s"
             )
+
+    def expect(self, runs: int, rounds: int) -> None:
+        """Take note of how many runs and rounds there are in all, where that is known better now."""
+        with self.lock:
+            self.runs, self.rounds = runs, rounds
+            self.bar.total = rounds
 
     def add_rounds(self, rounds: int) -> None:
         """Count rounds that were played just now."""

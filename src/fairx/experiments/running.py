@@ -1,28 +1,23 @@
-"""Tune on the validation part, then play what was chosen on the test part (Section 5.1)."""
+"""Tune on the validation part, and play what was chosen on the test part (Section 5.1)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from fairx.merit import Merit, check_conditions
 from fairx.policies.base import inner_form
-from fairx.simulation import Provenance, Result
-from fairx.simulation.bands import standard_deviation
-from fairx.types import Vector
 
 from . import problems
 from .execution import Player
-from .notions import measured_by_name, unfairness
-from .outcome import Curve, Outcome, Panel, Tried
+from .flow import Flow
+from .outcome import Curve, Outcome, Panel
 from .parts import LoggedPart, Part
 from .progress import Progress
 from .rows import Rows
 from .specification import Entrant, Experiment, built
-from .tasks import Row, Task, test_tasks, validation_tasks
+from .tasks import Task
+from .tuning import Entered, entered, result_of
 
 
 def check(experiment: Experiment, directory: str | None = None) -> str:
@@ -66,41 +61,31 @@ def conduct(
 
 
 def play_missing(planned: Sequence[tuple[Experiment, str]], rows: Rows, player: Player) -> None:
-    """Tune all of some experiments, then test all, playing whatever is not in `rows` yet.
+    """Tune and test some experiments, playing whatever is not in `rows` yet, and keep each row at once.
 
-    Each comes with the checksum that `check` returned.
+    A policy is tested as soon as it is tuned, while others may still be. Each experiment comes with the
+    checksum that `check` returned.
     """
+    flow = Flow([one for each in planned for one in entered(*each)], rows)
+    tasks = flow.first()
+    if not tasks:
+        return
     names = ", ".join(experiment.name for experiment, _ in planned)
-    tuning = [task for experiment, checksum in planned for task in _tuning(experiment, checksum)]
-    _add_missing(f"{names}, tuning", tuning, rows, player)
-    tests = [task for one, checksum in planned for task in _tests(one, checksum, rows)]
-    _add_missing(f"{names}, test", tests, rows, player)
+    with Progress(names, flow.runs, flow.rounds) as progress:
+        while tasks:  # again, for a player that takes no more than it is given at first
+            tasks = _played(tasks, flow, player, progress)
+    rows.gather()
 
 
-def _tuning(experiment: Experiment, checksum: str) -> list[Task]:
-    return [
-        task
-        for merit in experiment.merits
-        for entrant in experiment.policies
-        if len(list(entrant.points())) > 1
-        for point in entrant.points()
-        for task in validation_tasks(experiment, entrant, point, merit, checksum)
-    ]
-
-
-def _tests(experiment: Experiment, checksum: str, rows: Rows) -> list[Task]:
-    return [
-        task
-        for merit in experiment.merits
-        for entrant in experiment.policies
-        for task in test_tasks(
-            experiment,
-            entrant,
-            _chosen(experiment, entrant, merit, checksum, rows)[0],
-            merit,
-            checksum,
-        )
-    ]
+def _played(tasks: list[Task], flow: Flow, player: Player, progress: Progress) -> list[Task]:
+    """Play tasks, adding those that can be played meanwhile; return those of them that were not."""
+    given = len(tasks)
+    for done in player(tasks, progress.add_rounds):
+        flow.rows.add(*(row for _, row in done))
+        tasks += flow.after(task.key for task, _ in done)
+        progress.expect(flow.runs, flow.rounds)
+        progress.add_runs(len(done))
+    return [task for task in tasks[given:] if task.key not in flow.rows]
 
 
 def rows_used(
@@ -109,8 +94,9 @@ def rows_used(
     """Return the keys of the rows that an outcome is made of: those that tuned, and the tests."""
     shown = found.experiment._replace(merits=tuple(panel.merit for panel in found.panels))
     checksum = problems.dataset(shown.problem, directory).checksum
-    tests = _tests(shown, checksum, rows)
-    return {task.key for task in _tuning(shown, checksum)}, {task.key for task in tests}
+    each = list(entered(shown, checksum))
+    tuning = {task.key for one in each for task in one.tuning()}
+    return tuning, {task.key for one in each for task in one.tests(rows)}
 
 
 def outcome(experiment: Experiment, rows: Rows, directory: str | None = None) -> Outcome:
@@ -123,7 +109,7 @@ def outcome(experiment: Experiment, rows: Rows, directory: str | None = None) ->
     panels = []
     for merit in experiment.merits:
         try:
-            curves = [_curve(experiment, e, merit, checksum, rows) for e in experiment.policies]
+            curves = [curve_of(experiment, e, merit, checksum, rows) for e in experiment.policies]
         except KeyError:  # a run is missing
             continue
         settles = problems.settles(experiment.problem, experiment.seed, merit, directory)
@@ -131,80 +117,18 @@ def outcome(experiment: Experiment, rows: Rows, directory: str | None = None) ->
     return Outcome(experiment, tuple(panels))
 
 
-def _add_missing(name: str, tasks: Sequence[Task], rows: Rows, player: Player) -> None:
-    """Play the tasks that have no row yet, and keep each row at once."""
-    missing = list({task.key: task for task in tasks if task.key not in rows}.values())
-    if not missing:
-        return
-    with Progress(name, len(missing), sum(task.rounds for task in missing)) as progress:
-        for done in player(missing, progress.add_rounds):
-            rows.add(*(row for _, row in done))
-            progress.add_runs(len(done))
-    rows.gather()
-
-
-def _chosen(
-    experiment: Experiment, entrant: Entrant, merit: Merit, checksum: str, rows: Rows
-) -> tuple[dict[str, Any], tuple[Tried, ...]]:
-    """Return the point that is best by the notion that tunes the policy, the first on ties."""
-    points = list(entrant.points())
-    if len(points) == 1:
-        return points[0], ()
-    tried = []
-    for point in points:
-        tasks = validation_tasks(experiment, entrant, point, merit, checksum)
-        finals = _finals(entrant.tuned_by, [rows[task.key] for task in tasks])
-        tried.append(Tried(point, float(finals.mean()), float(standard_deviation(finals))))
-    best = min(range(len(points)), key=lambda i: tried[i].mean)
-    return points[best], tuple(tried)
-
-
-def _finals(notion: str, found: Sequence[Row]) -> Vector:
-    """Return the final fairness regrets, or how unfair runs were a round by another notion."""
-    result = _result(found)
-    return result.fairness_regret[:, -1] if notion == "merit" else unfairness(notion, result)
-
-
-def _curve(
+def curve_of(
     experiment: Experiment, entrant: Entrant, merit: Merit, checksum: str, rows: Rows
 ) -> Curve:
-    point, tried = _chosen(experiment, entrant, merit, checksum, rows)
-    tasks = test_tasks(experiment, entrant, point, merit, checksum)
+    """Return one policy of an experiment, whose runs must all be there."""
+    one = Entered(experiment, entrant, merit, checksum)
+    point, tried = one.chosen(rows)
+    tasks = one.tests_of(point)
     results = [
-        _result([rows[task.key] for task in tasks if task.rounds == rounds])
+        result_of([rows[task.key] for task in tasks if task.rounds == rounds])
         for rounds in experiment.rounds
     ]
     policy = built(entrant.described(point, merit))
     return Curve(
         entrant.label, policy, point, tried, tuple(results), entrant.notion, entrant.tuned_by
     )
-
-
-def _result(found: Sequence[Row]) -> Result:
-    marks = np.array(found[0]["checkpoints"])
-
-    def column(name: str) -> Any:  # rows of before 0.2 lack some: what is not known is not a number
-        unknown = np.full(marks.size, np.nan)
-        return np.array([row[name] if len(row[name]) else unknown for row in found])
-
-    return Result(
-        rounds=marks,
-        fairness_regret=column("fairness_regret"),
-        reward_regret=column("reward_regret"),
-        exposure=column("exposure"),
-        pulls=column("pulls"),
-        best_arm_regret=column("best_arm_regret"),
-        reward_earned=column("reward_earned"),
-        exposure_curves=None,  # a sweep of thousands of runs fits into memory
-        measures=measured_by_name(column("measured"), marks.size),
-        runs=np.array([row["run"] for row in found]),
-        provenance=_provenance(found[0]),
-    )
-
-
-def _provenance(row: Row) -> Provenance:
-    settings = json.loads(row["settings"])
-    problem = json.dumps([settings["problem"], row["part"], row["checksum"]], sort_keys=True)
-    judge, code = row["merit"], settings.get("code", "")
-    policy = f"{row['policy']} #{code}" if code else row["policy"]
-    return Provenance(policy, problem, judge, row["seed"], row["rounds"], row["version"])

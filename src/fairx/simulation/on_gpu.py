@@ -7,29 +7,19 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
-from fairx.compiled.gpu import (
-    alike,
-    capability,
-    compile_together,
-    complaint_of,
-    free_memory,
-    halved,
-    is_out_of_memory,
-)
+from fairx.compiled.gpu import complaint_of, free_memory, halved, is_out_of_memory, many_blocks
 from fairx.texts import short
 
-from .fleets import check_device, fleet_of, kind_of_run
-from .one_run import OneRun
+from .fleets import fleet_of
+from .joining import Joining, Runs
 from .runs import Watch, cores, paced
 
 RESULTS = ("exposure", "pulls", "curves", "exposures")
-MOST = 1 << 17  # runs of a fleet: more do not play faster
 SIDE_BY_SIDE = 32  # fleets
 PAUSE = 0.0005  # seconds between two looks at all fleets
-
-Runs = Sequence[OneRun]
 
 
 def play_on_gpu(runs: Runs, progress: Callable[[int], None] | None) -> None:
@@ -39,28 +29,29 @@ def play_on_gpu(runs: Runs, progress: Callable[[int], None] | None) -> None:
 
 
 def played_on_gpu(runs: Runs, progress: Callable[[int], None] | None) -> Iterator[Runs]:
-    """Play all runs, of any kinds, side by side; yield those of a fleet when it is done."""
-    for run in runs:
-        check_device(run)
-    groups = alike(runs, kind_of_run)
-    for group in groups:
-        group[0].try_out()
-    if len(groups) > 1:
-        compile_together([fleet_of(group[:2]).wanted(capability()) for group in groups], cores())
+    """Play all runs, of any kinds, side by side; yield those of a fleet when it is done.
+
+    Runs that are added at the end meanwhile join them, and are sent before those that wait.
+    """
     watch = Watch(sum(int(run.marks[-1]) for run in runs), progress)
-    parts = [group[i : i + MOST] for group in groups for i in range(0, len(group), MOST)]
-    waiting = deque[Runs](parts)
     try:
-        yield from _played(waiting, watch)
+        with ThreadPoolExecutor(cores()) as pool:
+            try:
+                yield from _played(Joining(runs, pool, watch.stopped.is_set), watch)
+            finally:  # on Ctrl-C or an error: the pool waits for kernels that are being compiled
+                watch.stopped.set()
     finally:
         watch.bar.close()
 
 
-def _played(waiting: deque[Runs], watch: Watch) -> Iterator[Runs]:
+def _played(joining: Joining, watch: Watch) -> Iterator[Runs]:
     """Start whatever there is memory for, and go on with what is under way, until all is done."""
-    under_way: list[Voyage] = []
+    waiting, under_way = deque[Runs](), list[Voyage]()
     tried = -1  # how many were under way when memory ended
-    while waiting or under_way:
+    while waiting or under_way or not joining.is_over:
+        if new := joining.ready(alone=not (waiting or under_way)):
+            waiting.extendleft(reversed(new))
+            tried = -1
         if tried != len(under_way):
             _start(waiting, under_way, watch)
             tried = len(under_way)
@@ -78,8 +69,8 @@ def _played(waiting: deque[Runs], watch: Watch) -> Iterator[Runs]:
 
 
 def _start(waiting: deque[Runs], under_way: list[Voyage], watch: Watch) -> None:
-    """Send runs that wait, until there is no memory for more."""
-    while waiting and len(under_way) < SIDE_BY_SIDE:
+    """Send runs that wait, until the GPU is busy, or has no memory for more."""
+    while waiting and _has_room(under_way):
         runs = waiting.popleft()
         try:
             voyage = Voyage(runs)
@@ -92,6 +83,12 @@ def _start(waiting: deque[Runs], under_way: list[Voyage], watch: Watch) -> None:
         under_way.append(voyage)
         if not _go_on(voyage, waiting, under_way, watch):
             return
+
+
+def _has_room(under_way: list[Voyage]) -> bool:
+    """Tell whether others may be sent: kernels that crowd a GPU keep one another's code out of its caches."""
+    busy = sum(voyage.fleet.blocks for voyage in under_way)
+    return len(under_way) < SIDE_BY_SIDE and busy < many_blocks()
 
 
 def _go_on(voyage: Voyage, waiting: deque[Runs], under_way: list[Voyage], watch: Watch) -> bool:
