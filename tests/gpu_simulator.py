@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from cases import CONVENTIONAL, ENVIRONMENTS, FAIR, MERITS, RIVALS, name
 
-from fairx import FairXTS, simulate
-from fairx.environments import Late, RandomWalk
+from fairx import FairXTS, FairXUCB, simulate
+from fairx.environments import Bernoulli, Late, RandomWalk
 from fairx.experiments import read
 from fairx.experiments.gpu import gpu_player
 from fairx.experiments.problems import dataset
@@ -47,6 +47,8 @@ def main() -> None:
         moving = RandomWalk([0.2, 0.5, 0.8], 0.05), Late(still, mean=5, kind="geometric", lost=0.2)
         rows += [compared(policy, world, MERITS[1]) for world in (ENVIRONMENTS[1], *moving)]
         rows.append(compared(policy, still, MERITS[0], runs=[7], measures={"first": first}))
+        many = Bernoulli(np.linspace(0.1, 0.9, 33))  # a warp for each run
+        rows.append(compared(FairXUCB(MERITS[0], 0.3, "gradient"), many, MERITS[0]))
         rows += played_tasks()
     json.dump(rows, sys.stdout)
 

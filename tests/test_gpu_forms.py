@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from cases import CONVENTIONAL, FAIR, LOGISTIC, MERITS, name
+from test_gpu import LINEAR, TS, assembled, fleet
 
+from fairx import FairXUCB, Floor, exposure
 from fairx.compiled import interpreted
+from fairx.environments import Bernoulli, Late, RandomWalk
 from fairx.numerics import linear_algebra
-from fairx.policies import ridge
-from fairx.policies.gradient import reads_precision
+from fairx.policies import Gradient, counts, gradient, intervals, ridge
+from fairx.policies.gradient import takes_steps
 from fairx.policies.ridge import Ridge, new_ridge, regress
 
 SIZES = (1, 3, 8, 33, 50)
@@ -78,7 +82,7 @@ def test_one_lane_does_the_same_to_the_last_bit(what: str, dimension: int) -> No
 @pytest.fixture
 def lanes(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.local]:
     """Let threads with a number be lanes: all must meet as often, and none may read what another writes meanwhile."""
-    own, together = threading.local(), threading.Barrier(LANES)
+    own, together, said = threading.local(), threading.Barrier(LANES), [False] * LANES
 
     def own_turns(count: int) -> range:
         return range(own.lane, count, LANES) if hasattr(own, "lane") else range(count)
@@ -87,11 +91,36 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.local]:
         if hasattr(own, "lane"):
             together.wait(timeout=60)
 
-    for module in (linear_algebra, ridge):
-        monkeypatch.setattr(module, "turns", own_turns)
-        monkeypatch.setattr(module, "meet", meet)
+    def by_any(told: bool) -> bool:
+        if not hasattr(own, "lane"):
+            return told
+        said[own.lane] = told
+        together.wait(timeout=60)
+        found = any(said)
+        together.wait(timeout=60)
+        return found
+
+    for module in (linear_algebra, ridge, counts, exposure, gradient, intervals):
+        for what, form in (("turns", own_turns), ("meet", meet), ("by_any", by_any)):
+            monkeypatch.setattr(module, what, form, raising=False)
     yield own
     assert together.n_waiting == 0
+
+
+def by_lanes(lanes: Any, play: Callable[[], Any]) -> list[Any]:
+    """Return what each lane returns."""
+    found: dict[int, Any] = {}
+
+    def play_one(lane: int) -> None:
+        lanes.lane = lane
+        found[lane] = play()
+
+    threads = [threading.Thread(target=play_one, args=(lane,)) for lane in range(LANES)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return list(found.values())
 
 
 @pytest.mark.once
@@ -100,20 +129,67 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.local]:
 def test_lanes_that_meet_do_the_same(what: str, dimension: int, lanes: Any) -> None:
     form, _, arguments = cases(dimension)[what]
     alone, shared = list(map(copied, arguments)), list(map(copied, arguments))
-    found: dict[int, Any] = {}
-
-    def play(lane: int) -> None:
-        lanes.lane = lane
-        found[lane] = form(*shared)
-
-    threads = [threading.Thread(target=play, args=(lane,)) for lane in range(LANES)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert list(found.values()) == [form(*alone)] * LANES
+    assert by_lanes(lanes, lambda: form(*shared)) == [form(*alone)] * LANES
     for one, other in zip(written(what, alone), written(what, shared), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("interval", ["hoeffding", "bernstein"])
+def test_lanes_share_gradient_steps_of_many_arms(
+    interval: str, lanes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All steps and what is learned; the first lane is slow, so that whoever does not wait for it reads too early."""
+    policy = FairXUCB(MERITS[0], 0.1, Gradient(10, 4), bounds=(0, 1), interval=interval)
+    arms, size, rewards = np.arange(37), policy.needs(37, 0)[1], np.random.default_rng(2).random(90)
+
+    def play(state: Any, work: Any, out: Any) -> list[list[float]]:
+        found = []
+        for reward in rewards:
+            policy.propose(state, arms, np.empty((37, 0)), np.empty(0), work, out)
+            found.append(out.tolist())
+            policy.absorb(state, int(np.argmax(out)), np.empty(0), reward, work)
+        return found
+
+    def arguments() -> tuple[Any, Any, Any]:
+        return policy.start(37), np.full(size, np.nan), np.full(37, np.nan)
+
+    alone, shared = arguments(), arguments()
+    turns: Callable[[int], range] = vars(counts)["turns"]
+
+    def slow_turns(count: int) -> range:
+        time.sleep(0.001 if getattr(lanes, "lane", 1) == 0 else 0.0)
+        return turns(count)
+
+    for module in (counts, gradient, exposure, intervals):
+        monkeypatch.setattr(module, "turns", slow_turns)
+    assert by_lanes(lanes, lambda: play(*shared)) == [play(*alone)] * LANES
+    for one, other in zip(alone[0], shared[0], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+MANY = Bernoulli(np.linspace(0.1, 0.9, 33))
+STEPS = FairXUCB(MERITS[0], 0.3, "gradient")
+
+
+@pytest.mark.once
+def test_a_warp_plays_gradient_steps_of_many_arms_where_no_world_changes() -> None:
+    assert fleet([STEPS, STEPS], MANY).warps
+    assert not fleet([STEPS, STEPS]).warps  # few arms
+    assert not fleet([FairXUCB(MERITS[0], 0.3)] * 2, MANY).warps  # other ways take few steps
+    assert not fleet([Floor(STEPS, share=0.01)] * 2, MANY).warps
+    assert not fleet([STEPS, STEPS], RandomWalk(np.linspace(0.1, 0.9, 33), 0.05)).warps
+    assert not fleet([STEPS, STEPS], Late(MANY, mean=5, kind="geometric")).warps
+
+
+@compiled_alone
+def test_lanes_are_asked_whether_any_of_them_moved() -> None:
+    pytest.importorskip("numba_cuda", reason="pip install 'fairx[cuda]'")
+    from fairx.compiled.gpu.assembly import assembly
+
+    many, few = assembly(fleet([STEPS, STEPS], MANY)), assembly(fleet([STEPS, STEPS]))
+    assert "vote.sync.any" in many
+    assert "vote" not in few  # one lane asks nobody
 
 
 def linear_policies() -> list[Any]:
@@ -134,7 +210,7 @@ def test_what_a_gpu_leaves_out_is_not_read(policy: Any) -> None:
         pytest.skip("its state is another, of which all is sent")
     blank = copied(state)
     blank.target[:] = np.nan
-    if not reads_precision(policy):
+    if not takes_steps(policy):
         blank.precision[:] = np.nan
     normals, work = policy.needs(3, dimension)
     for _ in range(30):
@@ -151,8 +227,6 @@ def test_what_a_gpu_leaves_out_is_not_read(policy: Any) -> None:
 @compiled_alone
 def test_a_lane_alone_meets_nobody_and_32_know_their_number() -> None:
     pytest.importorskip("numba_cuda", reason="pip install 'fairx[cuda]'")
-    from test_gpu import LINEAR, TS, assembled
-
     from fairx import FairXLinTS
 
     alone, many = assembled([TS, TS]), assembled([FairXLinTS(MERITS[0], 1, 0.5)] * 2, LINEAR)

@@ -13,7 +13,7 @@ from .keys import Key
 from .lowering import code_of, is_our_class, is_overridden, lowered
 from .origins import is_our_code
 from .records import changed, record
-from .sharing import brought, hidden, meet, settle, turns
+from .sharing import brought, by_any, hidden, meet, settle, turns
 from .tables import has_tables, tabulated
 from .teaching import compilable, fetching, kernel, kernel_with, load, outlined, vector_kernel
 
@@ -21,6 +21,7 @@ __all__ = [
     "Entry",
     "Key",
     "brought",
+    "by_any",
     "cache_directory",
     "changed",
     "code_of",

@@ -25,6 +25,18 @@ def meet() -> None:
 
 
 @kernel
+def by_any(told: bool) -> bool:
+    """Tell whether any lane told so: all go on alike, and meet as often.
+
+    Examples
+    --------
+    >>> by_any(True)
+    True
+    """
+    return told
+
+
+@kernel
 def settle() -> None:
     """Finish what is begun: a GPU would read ahead, and lack the registers that it reads into."""
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import kernel
+from fairx.compiled import kernel, meet, turns
 from fairx.types import Indices, Vector
 
 
@@ -26,8 +26,10 @@ def no_counts(arms: int) -> Counts:
 @kernel
 def count_reward(state: Any, arm: int, reward: float) -> float:
     """Count one reward of `arm` and return the mean of all (lines 3 and 4 of Algorithm 1)."""
-    state.pulls[arm] += 1.0
-    state.reward_sums[arm] += reward
+    for _ in turns(1):
+        state.pulls[arm] += 1.0
+        state.reward_sums[arm] += reward
+    meet()
     return state.reward_sums[arm] / state.pulls[arm]  # type: ignore[no-any-return]
 
 

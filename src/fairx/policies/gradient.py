@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from fairx import rules
-from fairx.compiled import record, turns
+from fairx.compiled import by_any, record, turns
 from fairx.exposure import share, uphill
 from fairx.merit import Merit
 from fairx.numerics.linear_algebra import dot, times, transpose_times
@@ -38,20 +38,20 @@ class Gradient(NamedTuple):
         """Climb, and stay within the box."""
         n = len(arms)
         optimistic, slopes = work[:n], work[n : 2 * n]
-        for position in range(n):
+        for position in turns(n):
             arm = arms[position]
             mean = state.reward_sums[arm] / state.pulls[arm]
             optimistic[position] = min(max(mean, state.low[arm]), state.high[arm])
         for _ in range(self.steps):
             uphill(merit, optimistic, slopes)
             moved = 0
-            for position in range(n):
+            for position in turns(n):
                 arm = arms[position]
                 step = optimistic[position] + self.rate * slopes[position]
                 step = min(max(step, state.low[arm]), state.high[arm])
                 moved += int(step != optimistic[position])
                 optimistic[position] = step
-            if moved == 0:  # in a corner of the box, where all further steps end too
+            if not by_any(moved > 0):  # in a corner of the box, where all further steps end too
                 break
         share(merit, optimistic, out)
 
@@ -91,14 +91,14 @@ class Gradient(NamedTuple):
         objective.deploy_at(means, out)
 
 
-def reads_precision(policy: Any) -> bool:
-    """Tell whether rounds of a policy with contexts read the precision, or only add to it.
+def takes_steps(policy: Any) -> bool:
+    """Tell whether a policy climbs by these steps: they read the precision of a regression, to which others only add.
 
     Examples
     --------
     >>> from fairx import Exponential, FairXLinUCB
     >>> [
-    ...     reads_precision(FairXLinUCB(Exponential(3), 0.1, 1, solver=solver))
+    ...     takes_steps(FairXLinUCB(Exponential(3), 0.1, 1, solver=solver))
     ...     for solver in ("gradient", "ascent")
     ... ]
     [True, False]

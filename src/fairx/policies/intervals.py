@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import compilable, kernel, record
+from fairx.compiled import compilable, kernel, meet, record, turns
 from fairx.numerics.elementary import exp, log
 from fairx.types import Vector
 
@@ -106,7 +106,9 @@ class Bernstein(NamedTuple):
 
     def note_reward(self, state: Any, arm: int, reward: float, bounds: Any) -> None:
         """Add the square of the reward, counted from the lowest one."""
-        state.squares[arm] += (reward - bounds[0]) * (reward - bounds[0])
+        for _ in turns(1):
+            state.squares[arm] += (reward - bounds[0]) * (reward - bounds[0])
+        meet()
 
     def ends(
         self, state: Any, arm: int, mean: float, width: float, bounds: Any

@@ -1,7 +1,7 @@
 """Fleets of runs for a GPU: what is sent of each, and where it lies.
 
-A run without contexts is played by one thread, whose arrays lie in registers and local memory; one with contexts
-by the 32 lanes of a warp, which share what `fairx.compiled.turns` marks.
+A run without contexts is played by one thread, whose arrays lie in registers and local memory; one with contexts, or
+with gradient steps of many arms, by the 32 lanes of a warp, which share what `fairx.compiled.turns` marks.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from fairx.compiled import is_our_class
-from fairx.compiled.gpu import Fleet, is_simulated, kind_of
+from fairx.compiled.gpu import LANES, Fleet, is_simulated, kind_of, leaves
 from fairx.numerics.gpu_streams import ThreadStreams, WarpStreams
 from fairx.numerics.streams import BLOCK, HALF
-from fairx.policies.gradient import reads_precision
+from fairx.policies.gradient import takes_steps
 from fairx.policies.ridge import Ridge
 from fairx.rules import InvalidValue
 from fairx.texts import short
@@ -63,10 +63,10 @@ def fleet_of(runs: Sequence[OneRun]) -> Fleet:
     ):  # numba-cuda lets no function return a part of a field
         name = short(runs[0].records[1])
         raise InvalidValue("environment", f"have all arms on offer on a GPU, not {name}: {REMEDY}")
-    warps = world.features.shape[2] > 0
+    warps = world.features.shape[2] > 0 or _is_shared([alone for alone, _ in begun])
     keys = WarpStreams if warps else ThreadStreams
     records = [(*_slim(alone), keys._make(rest[0])) for alone, rest in begun]
-    tally = _with_room(begun[0][1][1], *world.features.shape[1:])
+    tally = _with_room(begun[0][1][1], *world.features.shape[1:], warps=warps)
     far = FAR + SUMS if warps else FAR
     # Normal numbers that wait fill the cache: the state, the record behind the policy, is out of their way.
     end = str(len(records[0]))
@@ -74,27 +74,34 @@ def fleet_of(runs: Sequence[OneRun]) -> Fleet:
     return Fleet(play_rounds, records, tally, SCRATCH, far, busy, warps=warps, runs=len(runs))
 
 
+def _is_shared(runs: Sequence[tuple[Any, ...]]) -> bool:
+    """Tell whether lanes share rounds without contexts: steps of many arms, where no array but the policy's changes."""
+    policy, _, world, *_ = runs[0]
+    if not (is_our_class(type(policy)) and takes_steps(policy) and len(world.features[0]) > LANES):
+        return False
+    others = leaves([records[2:] for records in runs])
+    return not any(leaf.is_array and leaf.is_own and leaf.first.size for leaf in others)
+
+
 def _slim(records: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the records of a run, without the sums of a regression that are only added to."""
     policy, state, *rest = records
     if isinstance(state, Ridge) and is_our_class(type(policy)):
-        rows = None if reads_precision(policy) else 0
+        rows = None if takes_steps(policy) else 0
         state = state._replace(precision=state.precision[:rows], target=state.target[:0])
     return policy, state, *rest
 
 
-def _with_room(tally: Tally, arms: int, dimension: int) -> Tally:
+def _with_room(tally: Tally, arms: int, dimension: int, *, warps: bool) -> Tally:
     """Return a tally with room for contexts, and without that for numbers that a GPU makes when they are needed."""
     each = tally.normals.size // BLOCK
     rows = arms if arms * dimension * tally.work.itemsize <= NEAR else 0
-    few = (
-        not dimension and not is_simulated()
-    )  # a thread has few registers, and the simulator no forms
+    few = not warps and not is_simulated()  # a thread has few registers, and the simulator no forms
     sums = min(arms, 2) if few else arms
     seen = arms if tally.measured.size else 0
     return tally._replace(
         fairness=np.zeros(sums), reward=np.zeros(sums),
         contexts=np.empty((rows, dimension)), normals=np.empty(each),
         candidates=tally.candidates[:seen], seen=tally.seen[:, :seen],
-        uniforms=np.empty((3, 0)), noise=np.empty(0 if dimension else each * HALF),
+        uniforms=np.empty((3, 0)), noise=np.empty(0 if warps else each * HALF),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import compilable
+from fairx.compiled import compilable, turns
 from fairx.types import Indices, Vector
 
 from .notions import NOTIONS, Notions
@@ -75,7 +75,9 @@ class Measure(NamedTuple):
             tally.candidates[:n], tally.seen[0, :n], tally.seen[1, :n], tally.seen[2, :n],
             position, reward,
         )  # fmt: skip
-        tally.measured[number] += self.function(seen)
+        told = self.function(seen)
+        for _ in turns(1):
+            tally.measured[number] += told
         self.others.note_round(tally, number + 1, arms, deployed, fair, means, position, reward)
 
 

@@ -2,11 +2,13 @@
 
 from .kernels import compile_together
 from .launching import Fleet, capability, free_memory, many_blocks
-from .leaves import alike, kind_of
+from .leaves import alike, kind_of, leaves
 from .teaching import is_simulated
 from .trouble import complaint_of, halved, is_out_of_memory
+from .writing import LANES
 
 __all__ = [
+    "LANES",
     "Fleet",
     "alike",
     "capability",
@@ -17,5 +19,6 @@ __all__ = [
     "is_out_of_memory",
     "is_simulated",
     "kind_of",
+    "leaves",
     "many_blocks",
 ]

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..sharing import meet, turns
+from ..sharing import by_any, meet, turns
 from ..teaching import method_template, teach, teach_ranges
 from . import indices, lanes, shapes, tables
 from .instructions import instructions
 
 INLINED = {"forceinline": True}
+ALL_LANES = 0xFFFFFFFF
 QUEUES = "32"  # as many as a GPU has; a driver gives eight to those who do not ask
 _loading = threading.Lock()
 
@@ -100,4 +101,8 @@ def _sharing(cuda: Any) -> dict[Any, Any]:
         own = count // lanes + (1 if lane < count % lanes else 0)
         return range(lane, lane + own * lanes, lanes)
 
-    return {turns: own_turns, meet: lambda: cuda.syncwarp()} | instructions()
+    def told_by_any(told):  # type: ignore[no-untyped-def]
+        return told if cuda.blockDim.x == 1 else cuda.any_sync(ALL_LANES, told)
+
+    sharing = {turns: own_turns, meet: lambda: cuda.syncwarp(), by_any: told_by_any}
+    return sharing | instructions()
