@@ -1,7 +1,7 @@
 """Runs on a GPU: whether they make the processor's choices, and how many rounds a second there are.
 
 python benchmarks/gpu.py agree   # some policies among 14 arms, and all of the tests', beside the processor (--help)
-python benchmarks/gpu.py rates   # rounds a second, by policy and number of runs
+python benchmarks/gpu.py rates   # rounds a second, by policy and number of runs (--only NAME, --elsewhere)
 python benchmarks/gpu.py cores   # rounds a second of FairX-LinTS on two cores: no GPU is needed
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 
 import fairx
 from fairx import datasets, environments, policies, simulate
+from fairx.compiled.gpu import capability, compile_together
 from fairx.simulation import fleets
 from fairx.simulation.measures import measures_of
 from fairx.simulation.one_run import OneRun
@@ -67,6 +68,11 @@ def cases() -> dict[str, tuple[Any, Any, Any]]:
     found = {name: (policy, yeast(), MERIT) for name, policy in still.items()}
     found |= {name: (policy, linear(), GENTLE) for name, policy in with_contexts.items()}
     found["walking"] = (fairx.FairXTS(MERIT, 1, 0.5), moving, MERIT)
+    many = environments.Bernoulli(
+        np.linspace(0.02, 0.6, 101)
+    )  # whose steps the lanes of a warp share
+    for name in ("FairXTS", "FairXUCB-gradient", "FairXEG"):
+        found[f"{name}-101"] = (still[name], many, MERIT)
     return found | tested()
 
 
@@ -85,12 +91,14 @@ def tested() -> dict[str, tuple[Any, Any, Any]]:
     return found
 
 
-def rate(name: str, runs: int, rounds: int) -> None:
-    """Print how many rounds a second a policy plays."""
+def rate(name: str, runs: int, rounds: int, *, elsewhere: bool) -> None:
+    """Print how many rounds a second a policy plays, by a kernel that its launch compiled, or another process did."""
     policy, world, judge = cases()[name]
     marks = np.array([rounds])
     records = policy, world, judge, measures_of({})
     fleet = fleets.fleet_of([OneRun(records, 0, marks, 1, run) for run in range(runs)])
+    if elsewhere:
+        compile_together([fleet.wanted(capability())], jobs=2, least=1)
     fleet.send()
     fleet.play(0, 0)
     times = []
@@ -124,13 +132,16 @@ def main() -> None:
     elif what == "cores":
         on_cores()
     else:
+        only = [name for name in rest if not name.startswith("--")]
         for name, runs, rounds in (
-            ("FairXTS", 8192, 48_000), ("FairXTS", 131_072, 4_800), ("FairXUCB", 8192, 48_000), ("FairXUCB-gradient", 650, 4_800),
+            ("FairXTS", 8192, 144_000), ("FairXTS", 131_072, 43_200), ("FairXUCB", 8192, 48_000), ("FairXUCB-gradient", 650, 4_800),
             ("FairXEG", 131_072, 9_600), ("FairXLinTS", 2048, 4_800), ("FairXLinEG", 2048, 4_800),
             ("LinUCB", 2048, 2_400), ("FairXLinUCB", 660, 1_200), ("FairXLinUCB-gradient", 528, 1_200),
             ("FairXLinTS", 40, 4_800), ("FairXLinUCB", 40, 1_200), ("FairXLinUCB-gradient", 40, 1_200),
+            ("FairXTS-101", 2020, 4_800), ("FairXUCB-gradient-101", 2020, 4_800), ("FairXEG-101", 2020, 4_800),
         ):  # fmt: skip
-            rate(name, runs, rounds)
+            if not only or name in only:
+                rate(name, runs, rounds, elsewhere="--elsewhere" in rest)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What changes if settings are tuned for as long as they are played, as Markdown for docs/reproduction.md.
 
-    fairx reproduce fig3 figA3 figA6 --tuning-rounds 2000000 --device cuda    # some ten minutes on an H200
+    fairx reproduce fig3 figA3 figA6 --tuning-rounds 2000000 --device cuda    # a quarter of an hour on an H200
     python benchmarks/tuned_longer.py results/paper-tuned-2000000 [BESIDE]    # by default the published report
 
 A report holds all that this reads: `tables.csv` and `claims.json`. Where the same settings are chosen, the runs that test are the same ones.
@@ -94,10 +94,15 @@ def _told(claim: Any) -> str:
     return f"{claim['verdict']}: {value} [{low} to {high}]"
 
 
+def told(folder: Path, beside: Path) -> str:
+    """Return both tables."""
+    tables = [settings_table(beside, folder), claims_table(beside, folder)]
+    return "".join("\n".join([*lines, "", ""]) for lines in tables)
+
+
 def main(folder: str, beside: str | Path = PUBLISHED) -> None:
     """Print both tables."""
-    for table in (settings_table, claims_table):
-        print(*table(Path(beside), Path(folder)), sep="\n", end="\n\n")
+    print(told(Path(folder), Path(beside)), end="")
 
 
 if __name__ == "__main__":

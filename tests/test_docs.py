@@ -128,6 +128,7 @@ def test_pictures_are_those_of_the_runs() -> None:
             "claims-seed-31.json",
             "**{holds} hold, {undecided} are undecided, none is contradicted**",
         ),
+        ("tuned-longer/claims.json", "**All {holds} claims that these figures show hold**"),
     ],
 )
 def test_published_verdicts_follow_from_the_rules_of_today(file: str, words: str) -> None:
