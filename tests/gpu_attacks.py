@@ -6,6 +6,7 @@ Its environment has `NUMBA_ENABLE_CUDASIM=1` and `NUMBA_DISABLE_JIT=1`.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import json
 import math
@@ -29,6 +30,7 @@ from fairx.experiments.tasks import play, validation_tasks
 from fairx.experiments.tuning import entered
 from fairx.simulation import joining, on_gpu
 from fairx.simulation.measures import measures_of
+from fairx.simulation.notions import NOTIONS
 from fairx.simulation.one_run import OneRun
 
 MERIT = Exponential(4.0)
@@ -170,6 +172,20 @@ def one_fleet_at_a_time() -> list[int]:
     return [sum(alike), len(runs), sum(told)]
 
 
+def memory_of_others() -> bool:
+    """Tell whether notions are right where memory holds the means already, and not what follows from them."""
+    local = importlib.import_module("numba.cuda.simulator.kernelapi").FakeCUDALocal
+    settings: Any = {"measures": NOTIONS, "rounds": 100}
+    policy, even = FairXEG(MERIT, 0.1), Bernoulli([0.5, 0.5, 0.5])
+
+    def left(_: Any, shape: Any, kind: str) -> Any:
+        return np.full(shape, 0.5).astype(kind)
+
+    here = played(policy, even, **settings)
+    with patch.object(local, "array", left):
+        return bool(played(policy, even, **settings, device="cuda") == here)
+
+
 def interrupted() -> bool:
     """Tell whether Ctrl-C ends it, and the next one is right."""
 
@@ -264,7 +280,7 @@ def main() -> None:
             "shapes": shapes | {"another judge": bool(judged)}, "wrong": wrong(),
             "memory": short_of_memory(), "one at a time": one_fleet_at_a_time(), "interrupted": interrupted(),
             "while compiling": interrupted_while_compiling(), "experiment": stopped_experiment(),
-            "joined": joined(),
+            "joined": joined(), "memory of others": memory_of_others(),
         }  # fmt: skip
     json.dump(found, sys.stdout, default=str)
 

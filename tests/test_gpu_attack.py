@@ -118,3 +118,7 @@ def test_an_interruption_ends_it_and_the_next_one_is_right(found: Any) -> None:
 
 def test_an_interruption_does_not_wait_for_kernels_that_are_not_compiled_yet(found: Any) -> None:
     assert found["while compiling"] < 10
+
+
+def test_notions_are_not_told_from_what_memory_held_before(found: Any) -> None:
+    assert found["memory of others"]

@@ -19,6 +19,10 @@ from fairx.numerics import linear_algebra
 from fairx.policies import Gradient, counts, gradient, intervals, ridge
 from fairx.policies.gradient import takes_steps
 from fairx.policies.ridge import Ridge, new_ridge, regress
+from fairx.simulation import measures, notions
+from fairx.simulation.measures import measures_of
+from fairx.simulation.notions import NOTIONS
+from fairx.simulation.tally import new_tally
 
 SIZES = (1, 3, 8, 33, 50)
 LANES = 4
@@ -100,7 +104,7 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.local]:
         together.wait(timeout=60)
         return found
 
-    for module in (linear_algebra, ridge, counts, exposure, gradient, intervals):
+    for module in (linear_algebra, ridge, counts, exposure, gradient, intervals, measures, notions):
         for what, form in (("turns", own_turns), ("meet", meet), ("by_any", by_any)):
             monkeypatch.setattr(module, what, form, raising=False)
     yield own
@@ -166,6 +170,31 @@ def test_lanes_share_gradient_steps_of_many_arms(
     assert by_lanes(lanes, lambda: play(*shared)) == [play(*alone)] * LANES
     for one, other in zip(alone[0], shared[0], strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def doubled(seen: Any) -> float:
+    """Return twice the probability of the first arm, written on the copy: slowly, so that lanes that all do so meddle."""
+    seen.deployed[0] *= 2.0
+    time.sleep(0.001)
+    return float(seen.deployed[0])
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("given", [NOTIONS, {"doubled": doubled}], ids=["notions", "of others"])
+def test_lanes_add_a_measure_once(given: Any, lanes: Any) -> None:
+    rng, arms, measuring = np.random.default_rng(3), np.arange(5), measures_of(given)
+    rounds = rng.dirichlet(np.ones(5), 20)
+    means = rng.random((2, 5)).repeat(10, axis=0)  # which notions notice when they change
+
+    def play(tally: Any) -> None:
+        for deployed, now in zip(rounds, means, strict=True):
+            measuring.note_round(tally, 0, arms, deployed, deployed, now, 0, 1.0)
+
+    alone, shared = (new_tally(np.array([20]), 5, 0, 0, len(given)) for _ in range(2))
+    play(alone)
+    by_lanes(lanes, lambda: play(shared))
+    assert alone.measured.all()
+    np.testing.assert_array_equal(alone.measured, shared.measured)
 
 
 MANY = Bernoulli(np.linspace(0.1, 0.9, 33))

@@ -24,9 +24,8 @@ from .loop import play_rounds
 from .one_run import OneRun
 from .tally import Tally
 
-SCRATCH = (
-    "deployed", "fair", "means", "candidates", "seen", "contexts", "work", "normals", "noise",
-)  # fmt: skip
+# Not what notions keep in `seen` from round to round: it is sent, and comes back, like all that a run adds up.
+SCRATCH = ("deployed", "fair", "means", "candidates", "contexts", "work", "normals", "noise")
 FAR = ("curves", "exposures", "marks")
 SUMS = ("fairness", "reward", "exposure", "pulls")  # where shared memory is scarce
 REMEDY = "leave out device"

@@ -68,16 +68,16 @@ class Measure(NamedTuple):
     ) -> None:  # fmt: skip
         """Show the function a copy of the round, which it may write on, and add what it says."""
         n = len(arms)
-        for i in range(n):
-            tally.candidates[i] = arms[i]
-            tally.seen[0, i], tally.seen[1, i], tally.seen[2, i] = deployed[i], fair[i], means[i]
-        seen = Round(
-            tally.candidates[:n], tally.seen[0, :n], tally.seen[1, :n], tally.seen[2, :n],
-            position, reward,
-        )  # fmt: skip
-        told = self.function(seen)
-        for _ in turns(1):
-            tally.measured[number] += told
+        for _ in turns(1):  # of lanes that share a run, one: they share the copy too
+            for i in range(n):
+                tally.candidates[i] = arms[i]
+                tally.seen[0, i], tally.seen[1, i] = deployed[i], fair[i]
+                tally.seen[2, i] = means[i]
+            seen = Round(
+                tally.candidates[:n], tally.seen[0, :n], tally.seen[1, :n], tally.seen[2, :n],
+                position, reward,
+            )  # fmt: skip
+            tally.measured[number] += self.function(seen)
         self.others.note_round(tally, number + 1, arms, deployed, fair, means, position, reward)
 
 

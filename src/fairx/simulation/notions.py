@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fairx.compiled import kernel
+from fairx.compiled import kernel, turns
 from fairx.numerics.elementary import log
 from fairx.policies.rivals.calibrated import be_best
 from fairx.types import Indices, Vector
@@ -35,14 +35,15 @@ class Notions(NamedTuple):
         """Add what a round lacks; what follows from the means alone is kept while they stay."""
         n, whole = len(deployed), tally.seen.shape[1]
         best, order, before = tally.seen[0], tally.seen[3], tally.seen[4]
-        if not stayed(means, before):
-            chances = tally.seen[1:3].reshape((2 * whole,))
-            be_best(means, chances[: n + 1], best[:n])
-            put_in_order(means, order)
-            keep(means, before)
-        tally.measured[number] += lack_of_chance(best, deployed)
-        tally.measured[number + 1] += preferred_to_better(means, deployed, order)
-        tally.measured[number + 2] += log_loss(means, deployed)
+        for _ in turns(1):  # what is kept and added to is the run's: one of its lanes does it
+            if not stayed(means, before):
+                chances = tally.seen[1:3].reshape((2 * whole,))
+                be_best(means, chances[: n + 1], best[:n])
+                put_in_order(means, order)
+                keep(means, before)
+            tally.measured[number] += lack_of_chance(best, deployed)
+            tally.measured[number + 1] += preferred_to_better(means, deployed, order)
+            tally.measured[number + 2] += log_loss(means, deployed)
 
 
 @kernel
