@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -216,6 +217,33 @@ def test_sessions_account_for_every_run(
     text = "".join(json.dumps(one) + "\n" for one in noted)
     (tmp_path / "sessions.jsonl").write_text(text, "utf-8")
     assert [one["runs"] for one in session._sessions(tmp_path, there)] == told
+
+
+def test_a_report_says_that_a_gpu_played() -> None:
+    asked = argparse.Namespace(cluster=None, device="cuda", jobs=2)
+    assert ", a GPU, Python" in session._where(asked)
+    asked.device = "cpu"
+    assert ", 2 jobs, Python" in session._where(asked)
+
+
+PAGES = """
+name = "pages"
+rounds = 20
+merits = [{ kind = "Exponential", steepness = 4 }]
+problem = { means = [0.2, 0.5, 0.8], weights = [1, 0.5] }
+policies = [{ label = "EG", kind = "FairXEG", epsilon = 0.1 }]
+"""
+
+
+def test_pages_are_refused_on_a_gpu_by_the_name_of_their_figure(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    out = tmp_path / "out"
+    command = ["run", str(written(tmp_path, PAGES)), "--out", str(out), "--device", "cuda"]
+    assert main(command) == 1
+    said = "--device cuda must be left out for pages: pages with places are played on a processor"
+    assert said in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_runs_that_are_not_what_they_say_are_refused(tmp_path: Path, capsys: Capture) -> None:

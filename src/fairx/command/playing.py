@@ -76,7 +76,12 @@ def plan(experiment: Any, options: argparse.Namespace) -> tuple[Any, str] | None
     if options.report_only:
         return None
     part = chosen(experiment, options)
-    return part, check(part, options.data)
+    checksum = check(part, options.data)
+    if options.device == "cuda":
+        from fairx.experiments.gpu import check_for_gpu
+
+        check_for_gpu(part, options.data)
+    return part, checksum
 
 
 def _player(options: argparse.Namespace) -> Any:

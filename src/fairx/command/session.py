@@ -127,11 +127,10 @@ figures, settings or versions); 10 are of commands that were killed, or of Pytho
 
 
 def _where(options: argparse.Namespace) -> str:
-    return f"Dask at {options.cluster}" if options.cluster else _machine(options.jobs)
-
-
-def _machine(jobs: int) -> str:
-    return f"{_processor()}, {jobs} jobs, Python {platform.python_version()}"
+    if options.cluster:
+        return f"Dask at {options.cluster}"
+    jobs = "a GPU" if options.device == "cuda" else f"{options.jobs} jobs"
+    return f"{_processor()}, {jobs}, Python {platform.python_version()}"
 
 
 def _processor() -> str:

@@ -18,7 +18,7 @@ from fairx.simulation.runs import gathered
 from . import problems
 from .execution import Player
 from .parts import marks
-from .specification import built
+from .specification import Experiment, built
 from .tasks import Row, Task, check_alike, row_of
 
 
@@ -38,6 +38,22 @@ def gpu_player(directory: str | None = None) -> Player:
     return played
 
 
+def check_for_gpu(experiment: Experiment, directory: str | None = None) -> None:
+    """Refuse, by its name, an experiment that a GPU cannot play."""
+    part = problems.part(experiment.problem, "test", experiment.seed, directory)
+    _check_part(part, experiment.name)
+
+
+def _check_part(part: Any, name: str) -> None:
+    if not hasattr(part, "environment"):
+        why = "a log is replayed"
+    elif part.places is not None:
+        why = "pages with places are played"
+    else:
+        return
+    raise InvalidValue("--device cuda", f"be left out for {name}: {why} on a processor")
+
+
 def _join(
     runs: list[OneRun], owners: dict[int, Task], tasks: Sequence[Task], directory: str | None
 ) -> None:
@@ -53,9 +69,7 @@ def _join(
 def _run_of(task: Task, directory: str | None) -> OneRun:
     """Return the run of a task."""
     part: Any = problems.part(task.problem, task.part, task.experiment_seed, directory)
-    if not hasattr(part, "environment"):
-        rule = f"be left out for {task.problem.data}: a log is replayed on a processor"
-        raise InvalidValue("--device cuda", rule)
+    _check_part(part, task.problem.data)
     policy, merit = built(json.loads(task.policy)), built(json.loads(task.merit))
     measures: Any = NOTIONS if task.notions else {}
     records = inner_form(policy), part.environment, merit, measures_of(measures)
