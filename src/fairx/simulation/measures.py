@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fairx import rules
-from fairx.compiled import compilable, turns
+from fairx.compiled import compilable, meet, turns
 from fairx.types import Indices, Vector
 
 from .notions import NOTIONS, Notions
@@ -78,6 +78,7 @@ class Measure(NamedTuple):
                 position, reward,
             )  # fmt: skip
             tally.measured[number] += self.function(seen)
+        meet()  # the others go on to the next round, and write on what this one is read from
         self.others.note_round(tally, number + 1, arms, deployed, fair, means, position, reward)
 
 

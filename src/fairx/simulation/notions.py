@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fairx.compiled import kernel, turns
+from fairx.compiled import kernel, meet, turns
 from fairx.numerics.elementary import log
 from fairx.policies.rivals.calibrated import be_best
 from fairx.types import Indices, Vector
@@ -44,6 +44,7 @@ class Notions(NamedTuple):
             tally.measured[number] += lack_of_chance(best, deployed)
             tally.measured[number + 1] += preferred_to_better(means, deployed, order)
             tally.measured[number + 2] += log_loss(means, deployed)
+        meet()
 
 
 @kernel
