@@ -11,12 +11,13 @@ import pytest
 from cases import MERITS
 from test_gpu import LINEAR, STILL, fleet
 
-from fairx import FairXEG, FairXLinTS, FairXTS, FairXUCB, Uniform, exposure
+from fairx import FairXEG, FairXLinTS, FairXTS, FairXUCB, Uniform
 from fairx.compiled import interpreted, tables
 from fairx.compiled.gpu import teaching
 from fairx.compiled.gpu.leaves import Leaf
 from fairx.compiled.gpu.memory import LOCAL, OF_THREAD, PART, SHARED, of_threads, room_for, spread
 from fairx.environments import Bernoulli
+from fairx.exposure import shares
 from fairx.numerics import elementary
 from fairx.numerics.gpu_streams import ThreadStreams
 from fairx.numerics.streams import BLOCK, HALF, streams
@@ -200,8 +201,8 @@ def test_the_root_of_nothing_is_nothing() -> None:
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 14, 101])
 def test_sums_and_largest_values_by_fourths(size: int) -> None:
     values = np.random.default_rng(size).normal(size=size)
-    assert exposure._largest_of_four(values) == exposure.largest(values) == values.max()
-    assert exposure._total_of_four(values) == pytest.approx(exposure.total(values), rel=1e-13)
+    assert shares._largest_of_four(values) == shares.largest(values) == values.max()
+    assert shares._total_of_four(values) == pytest.approx(shares.total(values), rel=1e-13)
 
 
 @pytest.mark.once

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairx import exposure
 from fairx.compiled.tables import all_items, places
+from fairx.exposure import choosing
 from fairx.numerics.directions import direction_by_quarters
 from fairx.numerics.streams import direction
 from fairx.numerics.tables import exp_by_table, inverse, log_by_table, logarithm
@@ -77,7 +77,7 @@ def test_directions_where_one_quarter_ends(eighth: int, step: int) -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.floats(0, 1))
 def test_sums_are_counted_alike(parts: list[float], uniform: float) -> None:
     values = np.array(parts)
-    assert exposure._passed_in_32_bits(values, uniform) == exposure.passed(values, uniform)
+    assert choosing._passed_in_32_bits(values, uniform) == choosing.passed(values, uniform)
 
 
 def test_tables_lie_one_after_the_other() -> None:

@@ -30,7 +30,7 @@ from fairx import (
     simulate,
 )
 from fairx.compiled import interpreted
-from fairx.policies.intervals import divergence, farthest
+from fairx.policies.divergence import divergence, farthest
 from fairx.policies.objectives import Within
 from fairx.store.settings import checked
 
