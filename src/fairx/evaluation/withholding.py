@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,53 +41,73 @@ def reasons(
     estimate. Of n squares of the same size n decide; in general (sum of s)^2 / sum of s^2 do. Skewness
     makes an interval miss on one side.
     """
-    said = []
+    return (
+        *_too_few(terms, found, names, estimator, interval),
+        *_heavy(found),
+        *(_unlike_one(terms, found) if estimator == "ips" else ()),
+        *(_moved(found) if estimator == "dm" else ()),
+    )
+
+
+def _too_few(
+    terms: Terms, found: Gathered, names: Sequence[Any], estimator: str, interval: str
+) -> Iterator[str]:
+    """Say that too few rewards decide, or would with one more."""
     counted = deciding(by_unit(terms.units, squared(terms.coefficients)))
     if terms.units is None and estimator != "dm":  # whose rewards count by how many there are
         counted = min(counted, foreseen(terms, found))
     parts = deviations(terms)
     largest = float(np.abs(parts).max())
     if largest <= EXACT * float(np.abs(terms.numerators).max()):
-        said.append(f"all rewards that count are alike, so that none tells how they vary: {REMEDY}")
-    elif counted < ENOUGH:
-        said.append(f"{_few(terms, found, names, counted)}: leave it out, or {REMEDY}")
-    else:
-        parts /= largest
-        squares = np.square(parts)
-        powers = np.array([squares.sum(), squares @ parts, squares @ squares])
-        if uneven(powers, interval):
-            said.append(
-                f"about {deciding(squares):.0f} of {parts.size:,} rewards decide, far larger than the "
-                f"others or with far larger weights, mostly in one direction: {REMEDY}"
-            )
-        elif (
-            one := uneven(powers[:, None, None] + one_more(terms, found, largest), interval)
-        ).any():
-            arm = names[int(np.argmax(one.any(axis=0)))]
-            said.append(
-                f"one more reward of arm {arm}, as low or as high as any, would decide: those there are "
-                f"are too few and too much alike to tell how they vary: {REMEDY}"
-            )
-        del squares
-    del parts
+        yield f"all rewards that count are alike, so that none tells how they vary: {REMEDY}"
+        return
+    if counted < ENOUGH:
+        yield f"{_few(terms, found, names, counted)}: leave it out, or {REMEDY}"
+        return
+    parts /= largest
+    squares = np.square(parts)
+    powers = np.array([squares.sum(), squares @ parts, squares @ squares])
+    if uneven(powers, interval):
+        yield (
+            f"about {deciding(squares):.0f} of {parts.size:,} rewards decide, far larger than the "
+            f"others or with far larger weights, mostly in one direction: {REMEDY}"
+        )
+        return
+    del parts, squares
+    one = uneven(powers[:, None, None] + one_more(terms, found, largest), interval)
+    if one.any():
+        yield (
+            f"one more reward of arm {names[int(np.argmax(one.any(axis=0)))]}, as low or as high as any, "
+            f"would decide: those there are are too few and too much alike to tell how they vary: {REMEDY}"
+        )
+
+
+def _heavy(found: Gathered) -> Iterator[str]:
+    """Say that the tail of rewards may be too heavy."""
     index = tail_index(found.rows.rewards)
     if index < HEAVY:
         rule = f"their tail may fall with a power of {index:.2g}, and must with {HEAVY:g} at least"
-        said.append(f"some rewards are far larger than the others ({rule}): {REMEDY}")
-    if estimator == "ips":
-        each = found.rows.weights
-        mean = Terms(each, np.broadcast_to(1.0, each.shape), terms.units, each)
-        if unbalanced(mean.estimate(), standard_error(mean), float(found.unsupported.sum())):
-            said.append(
-                f"the mean weight is {mean.estimate():.3g}, not 1 as it must be but for chance, and ips is "
-                f"off by as much: if the propensities are right, use snips, or {REMEDY}"
-            )
-    if estimator == "dm" and (found.changing or shifted(found)):
-        said.append(
+        yield f"some rewards are far larger than the others ({rule}): {REMEDY}"
+
+
+def _unlike_one(terms: Terms, found: Gathered) -> Iterator[str]:
+    """Say that weights do not average to 1."""
+    each = found.rows.weights
+    mean = Terms(each, np.broadcast_to(1.0, each.shape), terms.units, each)
+    if unbalanced(mean.estimate(), standard_error(mean), float(found.unsupported.sum())):
+        yield (
+            f"the mean weight is {mean.estimate():.3g}, not 1 as it must be but for chance, and ips is "
+            f"off by as much: if the propensities are right, use snips, or {REMEDY}"
+        )
+
+
+def _moved(found: Gathered) -> Iterator[str]:
+    """Say that the logging policy changed."""
+    if found.changing or shifted(found):
+        yield (
             "the logging policy changed on the way, so that it may have learned from these rewards, "
             "which makes the means of its arms too low: use estimator dr, or stabilised"
         )
-    return tuple(said)
 
 
 def uneven(powers: Vector, interval: str) -> npt.NDArray[np.bool_]:

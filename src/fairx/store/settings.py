@@ -16,6 +16,7 @@ from fairx.settings import KINDS, build, describe
 MERITS = ("Affine", "Exponential", "Logistic", "PiecewiseLinear", "Power")
 SOLVERS = ("Exact", "Gradient")
 INTERVALS = ("Hoeffding", "KullbackLeibler")  # those of counts and sums alone, which are kept
+PARTS = {"merit": MERITS, "solver": SOLVERS, "interval": INTERVALS}  # of policies
 COUNTING = ("FairXTS", "FairXBetaTS", "FairXGammaTS", "FairXEG", "FairXUCB", "EG", "Uniform")
 LINEAR = ("FairXLinTS", "FairXLinEG", "LinEG")
 TOLD = ("FairXGradient", "Exp3")
@@ -74,30 +75,10 @@ def checked(settings: Mapping[str, Any]) -> Settings:
     Traceback (most recent call last):
     InvalidValue: floor must be a number from 0 to 1, not -1
     """
-    _bounded("policy", settings["policy"])
-    about = settings["policy"]
-    within = about["policy"] if isinstance(about.get("policy"), Mapping) else about
-    if not isinstance(within.get("merit", {}), Mapping):
-        raise _not_one_of("merit", MERITS, within["merit"])
-    whole = build(about, SERVED)
-    kind = type(whole).__name__
-    if kind not in POLICIES:
-        raise InvalidValue("policy", f"be one of {', '.join(POLICIES)}, not {kind}")
-    policy: Any = _within(whole)
-    for part, kinds in (
-        ("merit", MERITS),
-        ("solver", SOLVERS),
-        ("interval", INTERVALS),
-    ):
-        found = getattr(policy, part, None)
-        if part in policy._fields and type(found).__name__ not in kinds:
-            raise _not_one_of(part, kinds, found)
+    whole = _policy(settings["policy"])
     features = features_given(settings.get("features"))
     dimension = dimension_given(settings.get("dimension", 0), features)
-    linear = type(policy).__name__ in LINEAR
-    if linear != (dimension > 0):
-        rule = "at least 1" if linear else "0"
-        raise InvalidValue("dimension", f"be {rule} for {kind}, not {dimension}")
+    _check_dimension(whole, dimension)
     missing = settings.get("missing_reward", 0.0)
     ends = _range(settings.get("reward_range"))
     if hasattr(whole, "check_reach"):
@@ -113,6 +94,32 @@ def checked(settings: Mapping[str, Any]) -> Settings:
         bool(settings.get("requires_shown", False)),
         features,
     )
+
+
+def _policy(about: Mapping[str, Any]) -> Any:
+    """Return the policy that a mapping describes, if it and all its parts are served."""
+    _bounded("policy", about)
+    within = about["policy"] if isinstance(about.get("policy"), Mapping) else about
+    if not isinstance(within.get("merit", {}), Mapping):
+        raise _not_one_of("merit", MERITS, within["merit"])
+    whole = build(about, SERVED)
+    kind = type(whole).__name__
+    if kind not in POLICIES:
+        raise InvalidValue("policy", f"be one of {', '.join(POLICIES)}, not {kind}")
+    policy: Any = _within(whole)
+    for part, kinds in PARTS.items():
+        found = getattr(policy, part, None)
+        if part in policy._fields and type(found).__name__ not in kinds:
+            raise _not_one_of(part, kinds, found)
+    return whole
+
+
+def _check_dimension(whole: Any, dimension: int) -> None:
+    """Refuse contexts for a policy without, and none for one with."""
+    linear = type(_within(whole)).__name__ in LINEAR
+    if linear != (dimension > 0):
+        rule = "at least 1" if linear else "0"
+        raise InvalidValue("dimension", f"be {rule} for {type(whole).__name__}, not {dimension}")
 
 
 def is_kept_whole(settings: Settings) -> bool:
