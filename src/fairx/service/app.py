@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
@@ -15,13 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
-from fairx.store.errors import Overloaded
-
 from . import access, batches, fast_routes
 from .answers import ENCODER
 from .audits import Audits
 from .calls import Call, authorization, body_of, check_no_query, is_called_right, query_of
-from .failures import Refused, Reply, answered
+from .entrance import Entrance
+from .failures import Refused, Reply
 from .heads import Heads
 from .observing import Observer, tagged
 from .openapi import document
@@ -32,7 +30,6 @@ from .runtime import Runtime
 from .shedding import BUSY
 from .straight import ADMITTED, answer, body_there
 
-LOGGER = logging.getLogger("fairx")
 ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
 PREFIX = E + "/"
 FAST: dict[str, tuple[str, Callable[[Runtime, str, bytes], Awaitable[bytes]]]] = {
@@ -55,7 +52,8 @@ class Application:
         self._observer = observer or Observer()
         self._hosts = hosts  # by which it may be called; None: any
         self.runtime, self.audits = runtime, Audits(runtime)
-        quick = Quick(runtime, Heads(hosts), self._failed)
+        self._entrance = Entrance(runtime)
+        quick = Quick(runtime, Heads(hosts), self._entrance.failed)
         self.quick = quick if self._observer.is_silent else None
         described = Reply(200, ENCODER.encode(document(tokens=not runtime.access.open_to_all)))
         routes = [StarletteRoute("/openapi.json", lambda _: sent(described)), *self._routes()]
@@ -93,7 +91,9 @@ class Application:
         if not is_called_right(scope, self._hosts):
             message = f"without tokens, the host must be one of {', '.join(self._hosts or ())}"
             await answer(
-                scope, send, self._failed(Refused(403, "forbidden", message), scope["path"])
+                scope,
+                send,
+                self._entrance.failed(Refused(403, "forbidden", message), scope["path"]),
             )
             return
         if scope["method"] == "POST" and scope["path"].startswith(PREFIX):
@@ -124,21 +124,21 @@ class Application:
         role, handler = FAST[route]
         try:
             if not scope.get(ADMITTED):
-                await self._admitted(authorization(scope), role, name)
+                await self._entrance.admit(authorization(scope), role, name)
             check_no_query(scope)
             if body is None:
                 limit = self.runtime.limits.body_bytes
                 body = body_there(scope, limit)
                 body = await body_of(receive, limit) if body is None else body
-            await self._heard_of(name)
+            await self._entrance.hear_of(name)
             return Reply(200, await handler(self.runtime, name, body))
         except Exception as error:  # noqa: BLE001 - answered and logged
-            return self._failed(error, scope["path"])
+            return self._entrance.failed(error, scope["path"])
 
     async def _batch(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer requests that came in one, each in its own right."""
         try:
-            await self._admitted(authorization(scope), access.SOME, access.ANY)
+            await self._entrance.admit(authorization(scope), access.SOME, access.ANY)
             check_no_query(scope)
             body = await body_of(receive, self.runtime.limits.body_bytes)
 
@@ -147,7 +147,7 @@ class Application:
 
             reply = Reply(200, await batches.answers_to(self.runtime, body, ask))
         except Exception as error:  # noqa: BLE001 - answered and logged
-            reply = self._failed(error, scope["path"])
+            reply = self._entrance.failed(error, scope["path"])
         await answer(scope, send, reply)
 
     def _routes(self) -> list[StarletteRoute]:
@@ -173,11 +173,11 @@ class Application:
                     else None
                 )
                 query = query_of(request, route.query)
-                await self._heard_of(request.path_params.get("name"))
+                await self._entrance.hear_of(request.path_params.get("name"))
                 call = Call(self.runtime, self.audits, grant, request.path_params, query, body)
                 return response(route.status, await handler(call))
             except Exception as error:  # noqa: BLE001 - answered and logged
-                return sent(self._failed(error, request.url.path))
+                return sent(self._entrance.failed(error, request.url.path))
 
         return endpoint
 
@@ -187,29 +187,7 @@ class Application:
         where = request.path_params.get(
             "name", access.ANY if route.path == E and route.takes is None else None
         )
-        return await self._admitted(authorization(request.scope), route.role, where)
-
-    async def _admitted(self, header: bytes | None, role: str, where: str | None) -> access.Grant:
-        """Return the grant of a request; a token may have been made by another process just now."""
-        try:
-            return self.runtime.access.admit(header, role, where)
-        except Refused as refused:
-            if refused.status != 401 or not await self.runtime.find_token(header):
-                raise
-        return self.runtime.access.admit(header, role, where)
-
-    async def _heard_of(self, name: str | None) -> None:
-        """Look for an experiment that another process may have created just now."""
-        if name is not None and name not in self.runtime.deciders:
-            await self.runtime.find(name)
-
-    def _failed(self, error: Exception, path: str) -> Reply:
-        reply = answered(error, path)
-        if reply.status == 503 and not isinstance(error, Overloaded):
-            self.runtime.answers.clear()
-            LOGGER.warning("store unavailable", extra={"path": path, "error": str(error)})
-        self.runtime.metrics.failed(str(reply.status))
-        return reply
+        return await self._entrance.admit(authorization(request.scope), route.role, where)
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:

@@ -12,10 +12,11 @@ import numpy as np
 from fairx.errors import FairxError
 from fairx.store.arms import Arm, arms_at, candidates_of
 from fairx.store.compact import is_digest
-from fairx.store.deciding import Candidates, Decider
+from fairx.store.deciding import Decider
 from fairx.store.decisions import Decision, Recorded, check_same, fetched
 from fairx.store.earlier import Earlier
 from fairx.store.errors import Conflict
+from fairx.store.offering import Candidates
 from fairx.store.snapshots import ServedExperiment, Snapshot
 from fairx.store.writer import DECISIONS
 

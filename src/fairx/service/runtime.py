@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,11 +13,9 @@ from fairx.store import Store
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.errors import NotFound, Unavailable
-from fairx.store.folding import AT_ONCE, fold
 from fairx.store.scratch import remove_leftovers
 from fairx.store.seals import keyed
 from fairx.store.snapshots import (
-    ServedExperiment,
     Snapshot,
     newest_named,
     newest_of_all,
@@ -29,6 +25,7 @@ from fairx.store.writer import OTHER
 
 from .access import Access, id_of
 from .clock import SteadyClock
+from .folding import fold_forever, fold_once
 from .futures import Awaited
 from .holding import Holding
 from .limits import Bucket, Limits
@@ -39,9 +36,7 @@ from .remembering import Answers
 from .writing import Writing
 
 T = TypeVar("T")
-LOGGER = logging.getLogger("fairx")
 LOOKUPS = 50.0  # a second, of tokens that are not known
-EVERYTHING_EVERY = 5.0  # seconds: news may be lost with a connection
 
 
 class Runtime:
@@ -91,7 +86,7 @@ class Runtime:
         self._writing = await run_in_threadpool(Writing, self._connect, loop)
         await self.reload()
         self._tasks = [
-            asyncio.create_task(each) for each in (self._fold_forever(), self._writing.hurry())
+            asyncio.create_task(each) for each in (fold_forever(self), self._writing.hurry())
         ]
         self.ready = True
 
@@ -201,43 +196,4 @@ class Runtime:
 
     async def fold(self) -> bool:
         """Fold what is mature once; tell whether there may be more."""
-        more = False
-        for experiment in [decider.snapshot.experiment for decider in self.deciders.values()]:
-            snapshot = await self._folded(experiment)
-            held = self.deciders.get(experiment.name)
-            if snapshot is None or held is None:
-                continue  # nothing new, or it was deleted meanwhile
-            gained = snapshot.watermark - held.snapshot.watermark
-            await self.hold(snapshot)
-            more = more or gained >= AT_ONCE
-            self.metrics.matured(experiment.name, gained)
-        return more
-
-    async def _folded(self, experiment: ServedExperiment) -> Snapshot | None:
-        """Fold one experiment; what is wrong with it must not keep the others waiting."""
-        now = self.clock()
-        try:
-            return await self.change(lambda database: fold(database, experiment, now))
-        except Unavailable:
-            raise
-        except Exception:  # the next round may fare better
-            LOGGER.exception("fold failed", extra={"experiment": experiment.name})
-            return None
-
-    async def _fold_forever(self) -> None:
-        last = time.monotonic()
-        more = False
-        while True:
-            await asyncio.sleep(0 if more else self.refresh)
-            try:
-                more = await self.fold()
-                news = await self.change(lambda database: database.news())
-                if time.monotonic() - last > EVERYTHING_EVERY:
-                    last = time.monotonic()
-                    await self.reload()
-                elif news:
-                    await self.reload(news)
-            except Exception as error:  # noqa: BLE001 - the next round may fare better
-                more = False
-                self.answers.clear()
-                LOGGER.warning("fold failed", extra={"error": str(error)})
+        return await fold_once(self)

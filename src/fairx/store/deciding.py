@@ -9,31 +9,19 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from fairx import rules
 from fairx.compiled import direct, entry
-from fairx.errors import FairxError, UnknownArm
+from fairx.errors import FairxError
 from fairx.exposure import choose, choose_by_sums, mix
 from fairx.numerics.streams import normals_of_round, uniform
 from fairx.policies.drawing import Drawing, Drawn, Keys
 from fairx.policies.telling import check_one_place, is_told
-from fairx.rules import InvalidValue
-from fairx.types import Indices, Matrix, Vector
+from fairx.types import Vector
 
-from .arms import ACTIVE, REMOVED, about
 from .compact import chances_on_record
 from .identity import words
-from .settings import LARGEST
+from .offering import Candidates, Offer
 from .snapshots import Snapshot
 from .statistics import state_of
-
-
-class Candidates(NamedTuple):
-    """What a decision is made from."""
-
-    arms: Indices  # their numbers
-    contexts: Matrix
-    named: bytes | None  # the numbers as they are stored, where the client named arms
-    left_out: tuple[str, ...]  # arms that the client named, but are paused
 
 
 class Solved(NamedTuple):
@@ -51,11 +39,6 @@ def decide(policy, state, arms, contexts, policy_keys, choice_keys, floor, norma
     policy.propose(state, arms, contexts, normals, work, out)
     mix(out, 1.0 - len(out) * floor, len(out) * floor)
     return choose(out, uniform(choice_keys, 0))
-
-
-def _is_array(contexts: Any, shape: tuple[int, int]) -> bool:
-    """Tell whether contexts are an array that needs no closer look to be one of this shape."""
-    return isinstance(contexts, np.ndarray) and contexts.shape == shape
 
 
 @entry
@@ -78,11 +61,8 @@ class Decider:
         settings = snapshot.experiment.settings
         self.snapshot, self.floor = snapshot, settings.floor
         self.dimension = settings.dimension
-        self.is_told = is_told(
-            settings.policy
-        )  # of probabilities, by the fold: they stay on record
-        self._numbers, self._active = about(snapshot.arms)[1:3]
-        self._unnamed = Candidates(self._active, np.empty((len(self._active), 0)), None, ())
+        self.is_told = is_told(settings.policy)  # by the fold: probabilities stay on record
+        self._offer = Offer(snapshot.arms, settings.dimension)
         self._kernel = cast(Any, settings.policy)
         self._keys = np.zeros(4, np.uint64)
         self._split = self._keys[:2], self._keys[2:]
@@ -108,7 +88,7 @@ class Decider:
     @property
     def active(self) -> int:
         """How many arms are on offer where none are named."""
-        return len(self._active)
+        return len(self._offer.active)
 
     @property
     def solves_once(self) -> bool:
@@ -137,23 +117,11 @@ class Decider:
 
     def candidates(self, names: Sequence[str] | None, contexts: npt.ArrayLike | None) -> Candidates:
         """Return the arms of these names that are active, or all that are, with their contexts."""
-        if names is None and contexts is None and not self.dimension:
-            return self._unnamed
-        if names is None:
-            return Candidates(self._active, self._contexts(contexts, len(self._active)), None, ())
-        arms, left_out, positions = self._named(names)
-        if not len(arms):
-            raise FairxError("no arm is on offer: all candidates are paused")
-        rows = self._contexts(contexts, len(names))
-        rows = np.ascontiguousarray(rows[positions]) if left_out else rows
-        return Candidates(arms, rows, arms.astype("<i4").tobytes(), left_out)
+        return self._offer.candidates(names, contexts)
 
     def candidates_again(self, named: bytes | None, contexts: bytes | None) -> Candidates:
         """Return what a decision was made from, as it was stored."""
-        numbers = None if named is None else np.frombuffer(named, "<i4").astype(np.int64)
-        arms = self._active if numbers is None else numbers
-        rows = np.frombuffer(contexts or b"").reshape(len(arms), self.dimension).copy()
-        return Candidates(arms, rows, named, ())
+        return self._offer.again(named, contexts)
 
     def decide(self, decision: str, candidates: Candidates) -> tuple[int, Vector]:
         """Return the position of the arm drawn, and the probabilities of all candidates."""
@@ -190,40 +158,6 @@ class Decider:
             normals, work = self._kernel.needs(arms, self.dimension)
             self._kept = arms, (np.empty(normals), np.empty(work))
         return self._kept[1]
-
-    def _named(self, names: Sequence[str]) -> tuple[Indices, tuple[str, ...], list[int]]:
-        """Return the active arms of these names, the names that are paused, and whose rows to use."""
-        arms, left_out, positions = [], [], []
-        for position, name in enumerate(names):
-            number = self._numbers.get(name, -1)
-            status = self.snapshot.arms[number].status if number >= 0 else REMOVED
-            if status == REMOVED:
-                raise UnknownArm(f"arm {name!r} does not exist, or was removed")
-            if status == ACTIVE:
-                arms.append(number)
-                positions.append(position)
-            else:
-                left_out.append(name)
-        if not names or len(set(names)) < len(names):
-            raise InvalidValue("candidates", "be at least one arm, each once")
-        return np.array(arms, np.int64), tuple(left_out), positions
-
-    def _contexts(self, contexts: npt.ArrayLike | None, rows: int) -> Matrix:
-        if not self.dimension:
-            if contexts is not None:
-                raise InvalidValue("contexts", "be left out: this experiment has dimension 0")
-            return np.empty((rows, 0))
-        if contexts is None:
-            raise InvalidValue(
-                "contexts", f"be given: this experiment has dimension {self.dimension}"
-            )
-        shape = (rows, self.dimension)
-        found = np.asarray(contexts, np.float64, order="C") if _is_array(contexts, shape) else None
-        if found is None or not np.abs(found).max() <= LARGEST:
-            found = rules.array("contexts", contexts, shape, "one row per arm on offer")
-            if np.abs(found).max() > LARGEST:
-                raise InvalidValue("contexts", f"be from -{LARGEST:g} to {LARGEST:g}")
-        return found
 
     def _compile(self) -> None:
         """Compile the step for this policy, on a state of its own."""

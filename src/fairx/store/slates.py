@@ -11,10 +11,10 @@ from fairx.types import Vector
 from .archives.record import archived_key
 from .compact import keep_pools, shortened
 from .database import Database
-from .deciding import Candidates
 from .decisions import Decision, fetched, have_wait, insert_decisions, insert_rows, seal
 from .errors import Conflict
 from .identity import place_id
+from .offering import Candidates
 
 
 class AskedSlate(NamedTuple):

@@ -10,9 +10,10 @@ import numpy as np
 from fairx.slates.places import place_weights
 
 from .compact import is_same
-from .deciding import Candidates, Decider
+from .deciding import Decider
 from .decisions import Decision
 from .identity import place_id, slate_id
+from .offering import Candidates
 
 Made = tuple[list[Decision], bool]
 
