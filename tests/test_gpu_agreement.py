@@ -25,8 +25,8 @@ def test_cases_are_played_on_both_and_compared(tmp_path: Path) -> None:
     command = [sys.executable, str(BENCHMARKS / "gpu.py"), *options.split()]
     subprocess.run(command, env=os.environ | SIMULATED, check=True, capture_output=True)
     first, *rest = (tmp_path / "table").read_text().splitlines()
-    assert first == "4 of 4 agree in all of 2 runs"
-    assert len(rest) == 4
+    assert first == "5 of 5 agree in all of 2 runs"
+    assert len(rest) == 5
     assert ["16 rounds" in line for line in rest] == ["Windowed" in line for line in rest]
 
 
