@@ -245,7 +245,7 @@ def test_a_batch_has_as_many_events_as_one_request(tmp_path: Path) -> None:
     with serving(tmp_path / "store.db", Limits(events=50)) as service:
         service.create(policy={"kind": "Uniform"})
         first = service.decide("first")["decision"]
-        bodies = {
+        bodies: dict[str, list[Any]] = {
             "decide": [{"key": "a", "count": 30}, {"key": "b", "count": 30.0}],
             "shown": [{"decisions": [first] * 30}] * 2,
             "rewards": [{"rewards": [{"decision": first, "reward": 1.0}] * 30}] * 2,

@@ -15,6 +15,7 @@ from .runtime import Runtime
 async def measure(runtime: Runtime) -> None:
     """Bring the gauges up to date."""
     metrics, now, load = runtime.metrics, runtime.clock(), runtime.load
+    metrics.snapshot_age.clear()  # of experiments that were deleted since
     for name, decider in runtime.deciders.items():
         metrics.snapshot_age.labels(name).set(now - decider.snapshot.time)
     metrics.queue.set(runtime.queued)
@@ -33,6 +34,7 @@ async def _of_store(runtime: Runtime, now: float) -> None:
     metrics = runtime.metrics
     numbers = {name: each.snapshot.experiment.id for name, each in runtime.deciders.items()}
     dues, size = await runtime.read(lambda database: _looked_up(database, numbers, runtime))
+    metrics.fold_lag.clear()
     for name, due in dues.items():
         metrics.fold_lag.labels(name).set(0.0 if due is None else max(0.0, now - due))
     metrics.store_bytes.set(size)

@@ -15,7 +15,7 @@ from fairx.store import Store
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.errors import NotFound, Unavailable
-from fairx.store.folding import AT_ONCE, fold
+from fairx.store.folding import AT_ONCE, folded
 from fairx.store.scratch import remove_leftovers
 from fairx.store.seals import keyed
 from fairx.store.snapshots import (
@@ -203,21 +203,20 @@ class Runtime:
         """Fold what is mature once; tell whether there may be more."""
         more = False
         for experiment in [decider.snapshot.experiment for decider in self.deciders.values()]:
-            snapshot = await self._folded(experiment)
-            held = self.deciders.get(experiment.name)
-            if snapshot is None or held is None:
+            found = await self._folded(experiment)
+            if found is None or experiment.name not in self.deciders:
                 continue  # nothing new, or it was deleted meanwhile
-            gained = snapshot.watermark - held.snapshot.watermark
+            snapshot, learned = found
             await self.hold(snapshot)
-            more = more or gained >= AT_ONCE
-            self.metrics.matured(experiment.name, gained)
+            more = more or learned >= AT_ONCE
+            self.metrics.matured(experiment.name, learned)
         return more
 
-    async def _folded(self, experiment: ServedExperiment) -> Snapshot | None:
+    async def _folded(self, experiment: ServedExperiment) -> tuple[Snapshot, int] | None:
         """Fold one experiment; what is wrong with it must not keep the others waiting."""
         now = self.clock()
         try:
-            return await self.change(lambda database: fold(database, experiment, now))
+            return await self.change(lambda database: folded(database, experiment, now))
         except Unavailable:
             raise
         except Exception:  # the next round may fare better
