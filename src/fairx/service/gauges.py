@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import shutil
 
@@ -10,6 +11,8 @@ from fairx.store.errors import Overloaded, Unavailable
 from fairx.store.measured import oldest_due, stored_bytes
 
 from .runtime import Runtime
+
+PATIENCE = 5.0  # seconds: who asks waits for 10, mostly
 
 
 async def measure(runtime: Runtime) -> None:
@@ -26,15 +29,16 @@ async def measure(runtime: Runtime) -> None:
     metrics.reading.set(runtime.reading)
     if runtime.store.path is not None:
         metrics.disk_free.set(shutil.disk_usage(runtime.store.path.absolute().parent).free)
-    with contextlib.suppress(Unavailable, Overloaded):  # then the others are all there is to say
-        await _of_store(runtime, now)
+    metrics.fold_lag.clear()
+    # Where the store does not tell in time, the others are all there is to say.
+    with contextlib.suppress(Unavailable, Overloaded, TimeoutError):
+        await asyncio.wait_for(_of_store(runtime, now), PATIENCE)
 
 
 async def _of_store(runtime: Runtime, now: float) -> None:
     metrics = runtime.metrics
     numbers = {name: each.snapshot.experiment.id for name, each in runtime.deciders.items()}
     dues, size = await runtime.read(lambda database: _looked_up(database, numbers, runtime))
-    metrics.fold_lag.clear()
     for name, due in dues.items():
         metrics.fold_lag.labels(name).set(0.0 if due is None else max(0.0, now - due))
     metrics.store_bytes.set(size)
