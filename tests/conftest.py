@@ -35,7 +35,7 @@ ONCE = {
     "test_discounted_ridge", "test_evaluation_coverage", "test_evaluation_fields", "test_failover", "test_features",
     "test_keeping", "test_late_oracles", "test_latex", "test_logs", "test_logs_files", "test_many_arms",
     "test_mutate", "test_notions", "test_operation", "test_outages", "test_pictures", "test_plots", "test_quick", "test_quick_fuzzed",
-    "test_report", "test_report_browser", "test_rival_notions", "test_seals", "test_shedding", "test_site",
+    "test_report", "test_report_browser", "test_rival_notions", "test_seals", "test_service_attacked", "test_shedding", "test_site",
     "test_site_browser", "test_telling", "test_turnover", "test_typescript", "test_withholding",
     "test_api", "test_architecture", "test_elementary", "test_environments", "test_experiment_files",
     "test_exposure", "test_logged", "test_lossy", "test_merit", "test_metrics", "test_packaging",

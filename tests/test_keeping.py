@@ -77,6 +77,19 @@ def test_a_backup_is_not_written_onto_its_store(path: Path, store: Store, kind: 
     assert _decisions(path) == 300
 
 
+def test_a_backup_is_not_written_onto_the_log_of_a_store_that_is_called_by_a_link(
+    path: Path,
+) -> None:
+    """SQLite keeps the log beside the file, not beside the link."""
+    link = path.with_name("link.db")
+    link.symlink_to(path.name)
+    with serving(path) as service:
+        _decide(service, 400)
+        with pytest.raises(ValueError, match="another file than the store"):
+            backup(located(f"sqlite:///{link}"), path.with_name("store.db-wal"))
+    assert _decisions(path) == 700
+
+
 def test_a_damaged_store_is_moved_aside_and_replaced(path: Path, store: Store) -> None:
     copy = path.with_name("copy.db")
     backup(store, copy)
@@ -110,6 +123,22 @@ def test_a_log_of_changes_that_is_not_the_backups_is_moved_aside(
     assert any(each.name.endswith("-wal") and each.read_bytes() == wal for each in kept) or there
 
 
+def test_what_was_moved_aside_is_put_back_with_its_log_of_changes(path: Path, store: Store) -> None:
+    """A store that was killed has its last commits there; without them they were lost, unsaid."""
+    copy = path.with_name("copy.db")
+    backup(store, copy)
+    with serving(path) as service:
+        _decide(service, 400)
+        main_file, log = path.read_bytes(), path.with_name("store.db-wal").read_bytes()
+    path.write_bytes(main_file)
+    path.with_name("store.db-wal").write_bytes(log)
+    aside = restore(copy, store, replace=True)
+    assert aside is not None
+    assert _decisions(path) == 300
+    restore(aside, store, replace=True)
+    assert _decisions(path) == 700
+
+
 def test_a_restore_that_fails_leaves_the_store_where_it_is(
     path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,11 +146,11 @@ def test_a_restore_that_fails_leaves_the_store_where_it_is(
     copy = path.with_name("copy.db")
     backup(store, copy)
 
-    def full(source: Any, target: Any) -> None:
-        target.write(source.read(4096))
+    def full(source: Any, target: str) -> None:
+        Path(target).write_bytes(source.read_bytes()[:4096])
         raise OSError(errno.ENOSPC, "no space left on device")
 
-    monkeypatch.setattr("shutil.copyfileobj", full)
+    monkeypatch.setattr("fairx.store.copying._copy", full)
     with pytest.raises(OSError, match="no space left"):
         restore(copy, store, replace=True)
     assert _decisions(path) == 300

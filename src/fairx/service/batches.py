@@ -15,12 +15,13 @@ from .runtime import Runtime
 
 READ = msgspec.json.Decoder(Batch)
 Ask = Callable[[str, str, bytes], Awaitable[Reply]]  # an experiment, a route and a body
+EVENTS = {"decide": "count", "rewards": "rewards", "shown": "decisions"}  # what says how many
 
 
 async def answers_to(runtime: Runtime, body: bytes, ask: Ask) -> bytes:
     """Return the answers to all requests of a body, in their order."""
     parts = READ.decode(body).requests
-    runtime.limits.check("events", len(parts), "requests")
+    runtime.limits.check("events", sum(map(_events, parts)), "requests")
     bodies = [ENCODER.encode(part.body) for part in parts]
     check_numbers(runtime, sum(map(_numbers(runtime), parts, bodies)), "requests")
     found = await asyncio.gather(
@@ -28,6 +29,14 @@ async def answers_to(runtime: Runtime, body: bytes, ask: Ask) -> bytes:
     )
     answers = [{"status": each.status, "body": msgspec.Raw(each.body)} for each in found]
     return ENCODER.encode({"answers": answers})
+
+
+def _events(part: Part) -> int:
+    """Return how many decisions, rewards or shown events a part has, at least one."""
+    found = part.body.get(EVENTS[part.route])
+    if isinstance(found, list):
+        return max(1, len(found))
+    return max(1, int(found)) if isinstance(found, (int, float)) else 1
 
 
 def _numbers(runtime: Runtime) -> Callable[[Part, bytes], int]:

@@ -13,7 +13,7 @@ from fairx.store.identity import minted
 from fairx.store.writer import DECISIONS
 
 from .answers import ENCODER
-from .deciding import answer, array, digest_of, made, said
+from .deciding import answers, array, digest_of, made, said
 from .failures import Reply
 from .fast_routes import READ_DECIDE, check_limits
 from .heads import Head
@@ -121,7 +121,7 @@ class Cycle:
 
         async def look_up() -> None:
             try:
-                said = await answer(self._runtime, about.decider, about.asked, found)
+                (said,) = await answers(self._runtime, about.decider, about.asked, [found])
             except Exception as error:  # noqa: BLE001 - answered and logged
                 self.set_exception(error)
             else:

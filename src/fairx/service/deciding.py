@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
@@ -12,6 +13,7 @@ import numpy as np
 from fairx.errors import FairxError
 from fairx.store.arms import Arm, arms_at, candidates_of
 from fairx.store.compact import is_digest
+from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.decisions import Decision, Recorded, check_same, fetched
 from fairx.store.earlier import Earlier
@@ -76,15 +78,20 @@ def _made(
     return made, now + experiment.settings.reward_window_s
 
 
-async def answer(runtime: Runtime, decider: Decider, asked: Decide, found: Recorded) -> Decided:
-    """Return what the client reads."""
-    made = found.decision
-    arms = await arms_of(runtime, decider.snapshot, made.snapshot)
-    answer = said(arms, asked, made)
+async def answers(
+    runtime: Runtime, decider: Decider, asked: Decide, found: Sequence[Recorded]
+) -> list[Decided]:
+    """Return what the client reads; what is of an earlier snapshot is looked up once for all."""
+    made = [one.decision for one in found]
+    versions = {each.snapshot for each in made}
+    arms = {each: await arms_of(runtime, decider.snapshot, each) for each in versions}
+    answers = [said(arms[each.snapshot], asked, each) for each in made]
     if asked.probabilities:
         chances = await chances_of(runtime, decider, made)
-        answer.probabilities = dict(zip(names_of(arms, made), chances, strict=True))
-    return answer
+        for answer, each, numbers in zip(answers, made, chances, strict=True):
+            names = names_of(arms[each.snapshot], each)
+            answer.probabilities = dict(zip(names, numbers, strict=True))
+    return answers
 
 
 def said(arms: tuple[Arm, ...], asked: Decide, made: Decision) -> Decided:
@@ -99,17 +106,33 @@ def said(arms: tuple[Arm, ...], asked: Decide, made: Decision) -> Decided:
     return answer
 
 
-async def chances_of(runtime: Runtime, decider: Decider, made: Decision) -> list[float]:
-    """Return the probabilities of a decision, or the exposures of a slate."""
+async def chances_of(
+    runtime: Runtime, decider: Decider, made: Sequence[Decision]
+) -> list[list[float]]:
+    """Return the probabilities of decisions, or the exposures of a slate."""
+    known = [_known_chances(decider, each) for each in made]
+    if None not in known:
+        return cast(list[list[float]], known)
+    experiment = decider.snapshot.experiment
+
+    def told(database: Database) -> list[list[float]]:
+        earlier = Earlier(database, experiment)  # one: it folds what they have in common once
+        return [
+            cast(list[float], earlier.chances(each).tolist()) if chances is None else chances
+            for each, chances in zip(made, known, strict=True)
+        ]
+
+    return await runtime.read(told)
+
+
+def _known_chances(decider: Decider, made: Decision) -> list[float] | None:
+    """Return the probabilities of a decision, if they need not be made again."""
     if not is_digest(made.probabilities):
         return cast(list[float], np.frombuffer(made.probabilities).tolist())
     if made.place is None and made.snapshot == decider.snapshot.version:
         solved = decider.solved(made.candidates)
-        if solved is not None:
-            return cast(list[float], solved.probabilities.tolist())
-    experiment = decider.snapshot.experiment
-    found = await runtime.read(lambda database: Earlier(database, experiment).chances(made))
-    return cast(list[float], found.tolist())
+        return None if solved is None else cast(list[float], solved.probabilities.tolist())
+    return None
 
 
 async def arms_of(runtime: Runtime, snapshot: Snapshot, version: int) -> tuple[Arm, ...]:

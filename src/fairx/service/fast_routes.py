@@ -16,7 +16,7 @@ from fairx.store.writer import REWARDS
 
 from . import slates
 from .answers import ENCODER, Decided, DecidedSeveral, Result, Results
-from .deciding import answer, recorded
+from .deciding import answers, recorded
 from .remembering import key_of
 from .requests import Decide, Rewards, Shown
 from .runtime import Runtime
@@ -53,11 +53,11 @@ async def _decided(
         return await slates.decide(runtime, decider, asked), 1
     number = decider.snapshot.experiment.id
     ids = [minted(runtime.secret, number, asked.key, index) for index in range(count)]
-    answers = []
-    for one in await recorded(runtime, decider, asked, ids):
+    found = await recorded(runtime, decider, asked, ids)
+    for one in found:
         runtime.metrics.decided(name, one.repeated)
-        answers.append(await answer(runtime, decider, asked, one))
-    return (answers[0] if asked.count is None else DecidedSeveral(answers)), count
+    said = await answers(runtime, decider, asked, found)
+    return (said[0] if asked.count is None else DecidedSeveral(said)), count
 
 
 def check_limits(runtime: Runtime, decider: Decider, asked: Decide) -> None:

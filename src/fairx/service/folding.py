@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from fairx.store.errors import Unavailable
-from fairx.store.folding import AT_ONCE, fold
+from fairx.store.folding import AT_ONCE, folded
 from fairx.store.snapshots import ServedExperiment, Snapshot
 
 if TYPE_CHECKING:
@@ -42,22 +42,21 @@ async def fold_once(runtime: Runtime) -> bool:
     """Fold what is mature; tell whether there may be more."""
     more = False
     for experiment in [decider.snapshot.experiment for decider in runtime.deciders.values()]:
-        snapshot = await _folded(runtime, experiment)
-        held = runtime.deciders.get(experiment.name)
-        if snapshot is None or held is None:
+        found = await _folded(runtime, experiment)
+        if found is None or experiment.name not in runtime.deciders:
             continue  # nothing new, or it was deleted meanwhile
-        gained = snapshot.watermark - held.snapshot.watermark
+        snapshot, learned = found
         await runtime.hold(snapshot)
-        more = more or gained >= AT_ONCE
-        runtime.metrics.matured(experiment.name, gained)
+        more = more or learned >= AT_ONCE
+        runtime.metrics.matured(experiment.name, learned)
     return more
 
 
-async def _folded(runtime: Runtime, experiment: ServedExperiment) -> Snapshot | None:
+async def _folded(runtime: Runtime, experiment: ServedExperiment) -> tuple[Snapshot, int] | None:
     """Fold one experiment; what is wrong with it must not keep the others waiting."""
     now = runtime.clock()
     try:
-        return await runtime.change(lambda database: fold(database, experiment, now))
+        return await runtime.change(lambda database: folded(database, experiment, now))
     except Unavailable:
         raise
     except Exception:  # the next round may fare better

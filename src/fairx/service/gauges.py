@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import shutil
 
@@ -11,10 +12,13 @@ from fairx.store.measured import oldest_due, stored_bytes
 
 from .runtime import Runtime
 
+PATIENCE = 5.0  # seconds: who asks waits for 10, mostly
+
 
 async def measure(runtime: Runtime) -> None:
     """Bring the gauges up to date."""
     metrics, now, load = runtime.metrics, runtime.clock(), runtime.load
+    metrics.snapshot_age.clear()  # of experiments that were deleted since
     for name, decider in runtime.deciders.items():
         metrics.snapshot_age.labels(name).set(now - decider.snapshot.time)
     metrics.queue.set(runtime.queued)
@@ -25,8 +29,10 @@ async def measure(runtime: Runtime) -> None:
     metrics.reading.set(runtime.reading)
     if runtime.store.path is not None:
         metrics.disk_free.set(shutil.disk_usage(runtime.store.path.absolute().parent).free)
-    with contextlib.suppress(Unavailable, Overloaded):  # then the others are all there is to say
-        await _of_store(runtime, now)
+    metrics.fold_lag.clear()
+    # Where the store does not tell in time, the others are all there is to say.
+    with contextlib.suppress(Unavailable, Overloaded, TimeoutError):
+        await asyncio.wait_for(_of_store(runtime, now), PATIENCE)
 
 
 async def _of_store(runtime: Runtime, now: float) -> None:

@@ -159,6 +159,7 @@ async def _set_status(call: Call, status: str) -> Any:
         set_status(database, experiment, status, now, call.grant.name)
         if status == "deleted":
             revoke_tokens_of(database, experiment.name, now)
+            database.announce(0)
 
     await call.runtime.change(write)
     await call.runtime.reload()

@@ -55,10 +55,13 @@ class Holding:
                 await self.decide_by(snapshot)
 
     async def decide_by(self, snapshot: Snapshot) -> None:
-        """Make a decider in another thread: its first one may have to be compiled."""
+        """Make a decider in another thread: its first one may have to be compiled.
+
+        It is none of those in which the store is read, or learning would wait behind who reads.
+        """
         held = self.deciders.get(snapshot.experiment.name)
         slates = held is not None and held.is_drawing  # one that was asked for slates will be again
-        decider = await run_in_threadpool(Decider, snapshot, slates)
+        decider = await asyncio.to_thread(Decider, snapshot, slates)
         self.deciders[snapshot.experiment.name] = decider
 
     async def ready(self, decider: Decider, *, slates: bool = False) -> None:

@@ -83,7 +83,7 @@ async def _answer(
     slate = [Placed(arms[row.arm].name, row.place, row.propensity) for row in found.rows]  # type: ignore[arg-type]
     answer = DecidedSlate(first.id, slate, first.snapshot)
     if asked.probabilities:
-        exposures = await chances_of(runtime, decider, first)
+        (exposures,) = await chances_of(runtime, decider, [first])
         answer.exposures = dict(zip(names_of(arms, first), exposures, strict=True))
     left_out = left_out_of(arms, first, asked)
     if left_out:

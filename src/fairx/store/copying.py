@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from pathlib import Path
 
@@ -39,7 +38,8 @@ def restore(path: str | os.PathLike[str], store: Store, *, replace: bool = False
     """Put a backup in the place of a store that nobody uses; return where the old one went.
 
     The old one may be damaged: it is not opened. A log of changes goes with it, for SQLite would
-    play it into the backup.
+    play it into the backup. What is put back has its own log, if it was in use and cut off, as one
+    that was moved aside: it is read through SQLite.
     """
     target = _file(store)
     check(path)
@@ -48,9 +48,7 @@ def restore(path: str | os.PathLike[str], store: Store, *, replace: bool = False
     if target.exists() and not replace:
         raise FileExistsError(f"{target} exists: give --replace to move it aside")
     with only_writer(target), replaced(target) as file:  # refused while the service runs
-        with Path(path).open("rb") as source:
-            shutil.copyfileobj(source, file)
-        file.flush()
+        _copy(Path(path), file.name)
         os.fsync(file.fileno())
         return _moved_aside(target)  # the disk has room: only now does the old one go
 
@@ -76,8 +74,9 @@ def check(path: str | os.PathLike[str], called: str | os.PathLike[str] | None = 
 
 
 def parts_of(target: Path) -> list[Path]:
-    """Return the file of a store, and those beside it that belong to it."""
-    return [target.with_name(target.name + end) for end in ("", *LOGS, ".lock", ".secret")]
+    """Return the file of a store, and those that belong to it: beside a link to it, and beside itself."""
+    ends = ("", *LOGS, ".lock", ".secret")
+    return [each.with_name(each.name + end) for each in (target, target.resolve()) for end in ends]
 
 
 def _copy(target: Path, name: str) -> None:

@@ -42,6 +42,14 @@ def fold(
     database: Database, experiment: ServedExperiment, now: float, limit: int = AT_ONCE
 ) -> Snapshot | None:
     """Learn from decisions that are mature; return the new snapshot, if there is one."""
+    found = folded(database, experiment, now, limit)
+    return found and found[0]
+
+
+def folded(
+    database: Database, experiment: ServedExperiment, now: float, limit: int = AT_ONCE
+) -> tuple[Snapshot, int] | None:
+    """Learn from decisions that are mature; return the new snapshot, and from how many, if any."""
     sql = "SELECT version FROM statistics WHERE experiment = ?"
     if not database.rows(sql + database.claim, (experiment.id,)):
         return None  # another process is at it
@@ -63,7 +71,7 @@ def fold(
     if before.watermark // every(snapshot) < snapshot.watermark // every(snapshot):
         keep_sums(database, snapshot)
     crash_points.reach("mid_snapshot")
-    return snapshot
+    return snapshot, len(due)
 
 
 def every(snapshot: Snapshot) -> int:
