@@ -122,3 +122,8 @@ def test_an_interruption_does_not_wait_for_kernels_that_are_not_compiled_yet(fou
 
 def test_notions_are_not_told_from_what_memory_held_before(found: Any) -> None:
     assert found["memory of others"]
+
+
+@pytest.mark.parametrize("what", ["state", "work"])
+def test_runs_with_more_or_less_room_are_not_played_together(found: Any, what: str) -> None:
+    assert found["rooms"][what]
