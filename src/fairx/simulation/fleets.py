@@ -24,13 +24,13 @@ from fairx.texts import short
 from .loop import play_rounds
 from .one_run import OneRun
 from .runs import generator_of
+from .sending import REMEDY, check_sent
 from .tally import Tally
 
 # Not what notions keep in `seen` from round to round: it is sent, and comes back, like all that a run adds up.
 SCRATCH = ("deployed", "fair", "means", "candidates", "contexts", "work", "normals", "noise")
 FAR = ("curves", "exposures", "marks")
 SUMS = ("fairness", "reward", "exposure", "pulls")  # where shared memory is scarce
-REMEDY = "leave out device"
 NEAR = 8192  # bytes of contexts that are brought near the lanes, at most
 
 
@@ -75,6 +75,7 @@ def _room_of(run: OneRun) -> Any:
 def fleet_of(runs: Sequence[OneRun]) -> Fleet:
     """Return the runs, ready to be sent: the first one twice, if there is no other."""
     begun = [run.begin() for run in (runs if len(runs) > 1 else [runs[0], runs[0]])]
+    check_sent([alone[:5] for alone, _ in begun[:2]])
     world = begun[0][0][2]
     if getattr(
         world, "lends_arrays", False
