@@ -235,6 +235,17 @@ def memory_of_others() -> bool:
         return bool(played(policy, even, **settings, device="cuda") == here)
 
 
+def raised() -> str:
+    """Return what is said where a run ends before its rounds do, as one whose code raises on a GPU."""
+    launch = Fleet.launch
+
+    def ending(fleet: Any, start: int, stop: int) -> None:
+        launch(fleet, start, min(stop, 16))
+
+    with patch.object(Fleet, "launch", ending):
+        return str(played(TS, COINS, device="cuda"))
+
+
 def interrupted() -> bool:
     """Tell whether Ctrl-C ends it, and the next one is right."""
 
@@ -330,7 +341,7 @@ def main() -> None:
             "memory": short_of_memory(), "one at a time": one_fleet_at_a_time(), "interrupted": interrupted(),
             "while compiling": interrupted_while_compiling(), "experiment": stopped_experiment(),
             "joined": joined(), "memory of others": memory_of_others(),
-            "rooms": rooms(),
+            "rooms": rooms(), "raised": raised(),
         }  # fmt: skip
     json.dump(found, sys.stdout, default=str)
 

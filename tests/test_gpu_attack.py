@@ -130,6 +130,12 @@ def test_runs_with_more_or_less_room_are_not_played_together(found: Any, what: s
     assert found["rooms"][what]
 
 
+def test_runs_that_end_too_early_are_no_results(found: Any) -> None:
+    said = found["raised"]
+    assert said.startswith("FairxError: run 0 of FairXTS(")
+    assert " lacks 24 of 40 rounds: " in said
+
+
 class Kept(NamedTuple):
     """The state of a policy of others."""
 
