@@ -20,7 +20,17 @@ from unittest.mock import patch
 
 import numpy as np
 
-from fairx import Affine, Exponential, FairXEG, FairXLinTS, FairXLinUCB, FairXTS, FairXUCB, simulate
+from fairx import (
+    Affine,
+    Exponential,
+    FairXEG,
+    FairXLinTS,
+    FairXLinUCB,
+    FairXTS,
+    FairXUCB,
+    Windowed,
+    simulate,
+)
 from fairx.compiled.gpu import Fleet
 from fairx.environments import Bernoulli, Linear, Normal
 from fairx.experiments import read
@@ -172,6 +182,45 @@ def one_fleet_at_a_time() -> list[int]:
     return [sum(alike), len(runs), sum(told)]
 
 
+class Worked(NamedTuple):
+    """A policy of others whose working memory follows from a setting: it plays one of the first arms."""
+
+    numbers: int
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        return 0, self.numbers
+
+    def start(self, arms: int, dimension: int = 0) -> Any:
+        return np.zeros(arms)
+
+    def propose(
+        self, state: Any, arms: Any, contexts: Any, normals: Any, work: Any, out: Any
+    ) -> None:
+        for position in range(len(arms)):
+            out[position] = 1.0 / len(work) if position < len(work) else 0.0
+
+    def absorb(self, state: Any, arm: int, context: Any, reward: float, work: Any) -> None:
+        state[arm] += reward
+
+
+def rooms() -> dict[str, bool]:
+    """Tell whether runs are right whose state, or whose working memory, is as large as a setting says."""
+    some: Any = {
+        "state": [Windowed(TS, 5), Windowed(TS, 9)],
+        "work": [Worked(3), Worked(2)],
+    }
+    return {name: played_together(policies) for name, policies in some.items()}
+
+
+def played_together(policies: list[Any]) -> bool:
+    """Tell whether two runs of each policy, sent at once, have the processor's pulls."""
+    pairs = [(policy, COINS, MERIT, measures_of({})) for policy in policies for _ in range(2)]
+    runs = [OneRun(each, 0, np.array([40]), 1, i) for i, each in enumerate(pairs)]
+    on_gpu.play_on_gpu(runs, lambda rounds: None)
+    here = [played(run.records[0], COINS, runs=[run.run]).pulls[0] for run in runs]
+    return all(np.array_equal(run.tally.pulls, one) for run, one in zip(runs, here, strict=True))
+
+
 def memory_of_others() -> bool:
     """Tell whether notions are right where memory holds the means already, and not what follows from them."""
     local = importlib.import_module("numba.cuda.simulator.kernelapi").FakeCUDALocal
@@ -184,6 +233,17 @@ def memory_of_others() -> bool:
     here = played(policy, even, **settings)
     with patch.object(local, "array", left):
         return bool(played(policy, even, **settings, device="cuda") == here)
+
+
+def raised() -> str:
+    """Return what is said where a run ends before its rounds do, as one whose code raises on a GPU."""
+    launch = Fleet.launch
+
+    def ending(fleet: Any, start: int, stop: int) -> None:
+        launch(fleet, start, min(stop, 16))
+
+    with patch.object(Fleet, "launch", ending):
+        return str(played(TS, COINS, device="cuda"))
 
 
 def interrupted() -> bool:
@@ -281,6 +341,7 @@ def main() -> None:
             "memory": short_of_memory(), "one at a time": one_fleet_at_a_time(), "interrupted": interrupted(),
             "while compiling": interrupted_while_compiling(), "experiment": stopped_experiment(),
             "joined": joined(), "memory of others": memory_of_others(),
+            "rooms": rooms(), "raised": raised(),
         }  # fmt: skip
     json.dump(found, sys.stdout, default=str)
 

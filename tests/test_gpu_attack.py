@@ -15,6 +15,7 @@ import pytest
 from fairx import Exponential, FairXTS, Uniform, simulate
 from fairx.compiled.gpu import teaching
 from fairx.environments import Bernoulli
+from fairx.simulation.sending import check_sent
 
 pytestmark = pytest.mark.once
 
@@ -122,3 +123,50 @@ def test_an_interruption_does_not_wait_for_kernels_that_are_not_compiled_yet(fou
 
 def test_notions_are_not_told_from_what_memory_held_before(found: Any) -> None:
     assert found["memory of others"]
+
+
+@pytest.mark.parametrize("what", ["state", "work"])
+def test_runs_with_more_or_less_room_are_not_played_together(found: Any, what: str) -> None:
+    assert found["rooms"][what]
+
+
+def test_runs_that_end_too_early_are_no_results(found: Any) -> None:
+    said = found["raised"]
+    assert said.startswith("FairxError: run 0 of FairXTS(")
+    assert " lacks 24 of 40 rounds: " in said
+
+
+class Kept(NamedTuple):
+    """The state of a policy of others."""
+
+    whole: Any
+    part: Any
+
+
+def overlapping() -> Any:
+    whole = np.zeros((2, 3))
+    return Kept(whole, whole[1])
+
+
+@pytest.mark.parametrize(
+    ("field", "state", "message"),
+    [
+        (1.0, overlapping, "state.whole must have memory of its own .*, not that of state.part: "),
+        (1.0, lambda: np.zeros(()), "state must be .* with an axis on a GPU, not array.0.*: leave"),
+        (1.0, lambda: [0.0, 0.0], "state must be .*, not .0.0, 0.0.: leave out device"),
+        ({"a": 1}, lambda: np.zeros(3), "policy.0 must be .*, not {'a': 1}: leave out device"),
+        (2**70, lambda: np.zeros(3), "policy.0 must be a number of 64 bits"),
+    ],
+)
+def test_what_a_kernel_cannot_be_given_is_refused(field: Any, state: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_sent([((field,), state()), ((field,), state())])
+
+
+def test_arrays_beside_one_another_and_one_that_is_there_twice_are_sent() -> None:
+    def run() -> Any:
+        columns, twice = np.zeros((2, 3)), np.zeros(3)
+        beside = Kept(*np.zeros((2, 3))), Kept(columns[:, 0], columns[:, 2])
+        return (1.0, "text", None), (*beside, Kept(twice, twice))
+
+    check_sent([run(), run()])

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fairx.compiled import is_our_class
-from fairx.compiled.gpu import LANES, Fleet, is_simulated, kind_of, leaves
+from fairx.compiled.gpu import LANES, Fleet, alike, is_simulated, kind_of, leaves
+from fairx.environments.base import world_of
 from fairx.numerics.gpu_streams import ThreadStreams, WarpStreams
 from fairx.numerics.streams import BLOCK, HALF
 from fairx.policies.gradient import takes_steps
@@ -22,13 +23,14 @@ from fairx.texts import short
 
 from .loop import play_rounds
 from .one_run import OneRun
+from .runs import generator_of
+from .sending import REMEDY, check_sent
 from .tally import Tally
 
 # Not what notions keep in `seen` from round to round: it is sent, and comes back, like all that a run adds up.
 SCRATCH = ("deployed", "fair", "means", "candidates", "contexts", "work", "normals", "noise")
 FAR = ("curves", "exposures", "marks")
 SUMS = ("fairness", "reward", "exposure", "pulls")  # where shared memory is scarce
-REMEDY = "leave out device"
 NEAR = 8192  # bytes of contexts that are brought near the lanes, at most
 
 
@@ -47,15 +49,33 @@ def check_device(run: OneRun) -> None:
         raise InvalidValue("environment", f"{theirs}: `draw` takes a generator, which is not there")
 
 
-def kind_of_run(run: OneRun) -> Any:
-    """Return what runs must have in common to be played together."""
-    policy, environment, judge, measuring = run.records
-    return id(environment), run.marks.tobytes(), kind_of((policy, judge, measuring))
+def kinds(runs: Sequence[OneRun]) -> list[list[OneRun]]:
+    """Return runs in groups of those that can be played together."""
+    rooms: dict[tuple[int, int], Any] = {}  # by policy and world: runs of one simulation share both
+
+    def kind_of_run(run: OneRun) -> Any:
+        policy, environment, judge, measuring = run.records
+        both = id(policy), id(environment)
+        if both not in rooms:
+            rooms[both] = _room_of(run)
+        alone = kind_of((policy, judge, measuring))
+        return id(environment), run.marks.tobytes(), alone, rooms[both]
+
+    return alike(runs, kind_of_run)
+
+
+def _room_of(run: OneRun) -> Any:
+    """Return what a run keeps and works in, which may follow from a setting, as a window does."""
+    policy, environment, *_ = run.records
+    world = world_of(environment, generator_of(run.seed, run.run))
+    arms, dimension = world.features.shape[1:]
+    return kind_of(policy.start(arms, dimension)), policy.needs(arms, dimension)
 
 
 def fleet_of(runs: Sequence[OneRun]) -> Fleet:
     """Return the runs, ready to be sent: the first one twice, if there is no other."""
     begun = [run.begin() for run in (runs if len(runs) > 1 else [runs[0], runs[0]])]
+    check_sent([alone[:5] for alone, _ in begun[:2]])
     world = begun[0][0][2]
     if getattr(
         world, "lends_arrays", False

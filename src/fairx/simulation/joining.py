@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 
-from fairx.compiled.gpu import alike, capability, compile_together
+from fairx.compiled.gpu import capability, compile_together
 
-from .fleets import check_device, fleet_of, kind_of_run
+from .fleets import check_device, fleet_of, kinds
 from .one_run import OneRun
 from .runs import cores
 
@@ -50,7 +50,7 @@ class Joining:
         new, self.taken = self.runs[self.taken :], len(self.runs)
         for run in new:
             check_device(run)
-        groups = alike(new, kind_of_run)
+        groups = kinds(new)
         for group in groups:
             group[0].try_out()
         groups = in_order(groups)

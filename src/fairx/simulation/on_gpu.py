@@ -9,8 +9,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from fairx.compiled.gpu import complaint_of, free_memory, halved, is_out_of_memory, many_blocks
+from fairx.errors import FairxError
 from fairx.texts import short
 
 from .fleets import fleet_of
@@ -145,5 +147,17 @@ class Voyage:
     def unload(self) -> None:
         """Give each run its tally."""
         found = {name: self.fleet.result(name) for name in RESULTS}
+        self._check_ends(found["pulls"])
         for i, run in enumerate(self.runs):
             run.tally = run.tally._replace(**{name: found[name][i] for name in RESULTS})
+
+    def _check_ends(self, pulls: Any) -> None:
+        """Refuse runs that lack rounds: code that raises on a GPU ends there, and nobody is told."""
+        lacks = self.end - pulls[: len(self.runs)].sum(axis=1)
+        if lacks.any():
+            worst = int(lacks.argmax())
+            run, name = self.runs[worst].run, short(self.runs[worst].records[0])
+            raise FairxError(
+                f"run {run} of {name} lacks {lacks[worst]} of {self.end} rounds: code of others raised an error "
+                "on the GPU, which cannot tell it: leave out device to see which"
+            )

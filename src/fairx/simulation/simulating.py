@@ -68,7 +68,7 @@ def simulate(
     examination
         By place, the chance that it is looked at; the weights by default.
     device
-        "cpu", or "cuda" for a GPU of NVIDIA's: all runs at once, with the same choices (docs/scale.md).
+        "cpu", or "cuda" for a GPU of NVIDIA's: all runs at once, with the same choices (docs/gpu.md).
     jobs
         How many runs at a time; all cores by default.
     progress
