@@ -69,7 +69,7 @@ def test_many_decisions_that_are_asked_for_again_are_looked_up_together(tmp_path
     """Each was told again from the last kept sums: retried, a request took 15 times as long."""
     with serving(tmp_path / "store.db") as service:
         service.create(arms=[f"arm-{i}" for i in range(70)], reward_window_s=10.0)
-        asked = {"count": 50, "probabilities": True}
+        asked: dict[str, Any] = {"count": 50, "probabilities": True}
         first = service.decide("k", **asked)
         service.later(11)
         read, reads = service.runtime.read, []
