@@ -308,6 +308,22 @@ def test_workers_share_an_address_and_one_that_dies_is_replaced(
     assert "a worker ended" in running.log.read_text()
 
 
+def test_workers_do_not_outlive_who_started_them(database_url: str, tmp_path: Path) -> None:
+    """They answered on, and a new start could not have their address."""
+    options = ("--workers", "2", "--no-auth")
+    running = Server(database_url, tmp_path / "log", *options, FAIRX_SECRET="s" * 32)
+    running.start()
+    workers = _workers(running)
+    assert len(workers) == 2
+    running.kill()
+    end = time.monotonic() + 60
+    while any(Path(f"/proc/{each}/cmdline").exists() for each in workers):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    running.start()
+    assert running.stop() == 0
+
+
 def _workers(running: Server) -> list[int]:
     assert running._process is not None
     children = Path(f"/proc/{running._process.pid}/task/{running._process.pid}/children")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.context import SpawnProcess
@@ -57,7 +59,8 @@ class Workers:
         self._stopping = True
 
     def _started(self) -> SpawnProcess:
-        process = multiprocessing.get_context("spawn").Process(target=self._work, args=self._about)
+        about = (self._work, *self._about)
+        process = multiprocessing.get_context("spawn").Process(target=_worked, args=about)
         process.start()
         return process
 
@@ -67,3 +70,17 @@ class Workers:
                 LOGGER.warning("a worker ended", extra={"exitcode": process.exitcode})
                 time.sleep(PAUSE)
                 self._running[place] = self._started()
+
+
+def _worked(work: Callable[..., None], *about: Any) -> None:
+    """Work in this process, for as long as the one that started it is there."""
+    threading.Thread(target=_follow, name="fairx follower", daemon=True).start()
+    work(*about)
+
+
+def _follow() -> None:
+    """Stop when who started us was killed: left alone, we would keep its address for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
