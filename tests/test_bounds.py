@@ -99,3 +99,14 @@ def test_a_link_does_not_evade_the_lock(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="in use by process"):
         SQLite(tmp_path / "link.db", write=True)
     first.close()
+
+
+def test_a_hard_link_does_not_evade_the_lock(tmp_path: Path) -> None:
+    first = SQLite(tmp_path / "store.db", write=True)
+    (tmp_path / "other.db").hardlink_to(tmp_path / "store.db")
+    for name in ("other.db", "store.db"):
+        with pytest.raises(OSError, match="must have one name, not 2"):
+            SQLite(tmp_path / name, write=True)
+    (tmp_path / "other.db").unlink()
+    first.close()
+    SQLite(tmp_path / "store.db", write=True).close()

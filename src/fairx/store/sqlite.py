@@ -40,7 +40,10 @@ class SQLite:
 
         check_version(apsw.sqlite_lib_version())
         self.path, self.known_arms = Path(path), dict[int, tuple[int, tuple[Any, ...]]]()
-        self._locked = only_writer(self.path) if write else None
+        self._locked = None
+        if write:
+            check_one_name(self.path)
+            self._locked = only_writer(self.path)
         self.connection: Any = None
         self._has_archive: bool | None = None
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
@@ -173,6 +176,16 @@ def check_version(version: str) -> None:
         f"SQLite must be 3.51.3 or newer (or 3.50.7, 3.44.6), not {version}: older ones can lose "
         "commits when a checkpoint is under way; pip install --upgrade apsw"
     )
+
+
+def check_one_name(path: Path) -> None:
+    """Refuse a file with hard links: called by another name it would have another lock, and log of changes."""
+    names = path.stat().st_nlink if path.exists() else 1
+    if names > 1:
+        raise OSError(
+            f"{path} must have one name, not {names}: SQLite keeps what was written last beside the name, and "
+            "by another would not find it; remove the others, and copy a store by fairx backup"
+        )
 
 
 def only_writer(path: Path) -> IO[str]:
