@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,14 +13,13 @@ import pytest
 from cases import CONVENTIONAL, FAIR, LOGISTIC, MERITS, name
 from test_gpu import LINEAR, TS, assembled, fleet
 
-from fairx import FairXUCB, Floor, exposure
+from fairx import FairXUCB, Floor, compiled
 from fairx.compiled import interpreted
 from fairx.environments import Bernoulli, Late, RandomWalk
 from fairx.numerics import linear_algebra
-from fairx.policies import Gradient, counts, gradient, intervals, ridge
+from fairx.policies import Gradient, ridge
 from fairx.policies.gradient import takes_steps
 from fairx.policies.ridge import Ridge, new_ridge, regress
-from fairx.simulation import measures, notions
 from fairx.simulation.measures import measures_of
 from fairx.simulation.notions import NOTIONS
 from fairx.simulation.tally import new_tally
@@ -83,6 +83,15 @@ def test_one_lane_does_the_same_to_the_last_bit(what: str, dimension: int) -> No
         np.testing.assert_allclose(one, other, rtol=apart, atol=apart)
 
 
+def replace(monkeypatch: pytest.MonkeyPatch, **forms: Any) -> None:
+    """Let all modules that share loops among lanes, or let lanes meet, do so by these forms."""
+    for what, form in forms.items():
+        before = vars(compiled)[what]
+        for path, module in list(sys.modules.items()):
+            if path.startswith("fairx.") and vars(module).get(what) is before:
+                monkeypatch.setattr(module, what, form)
+
+
 @pytest.fixture
 def lanes(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.local]:
     """Let threads with a number be lanes: all must meet as often, and none may read what another writes meanwhile."""
@@ -104,9 +113,7 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.local]:
         together.wait(timeout=60)
         return found
 
-    for module in (linear_algebra, ridge, counts, exposure, gradient, intervals, measures, notions):
-        for what, form in (("turns", own_turns), ("meet", meet), ("by_any", by_any)):
-            monkeypatch.setattr(module, what, form, raising=False)
+    replace(monkeypatch, turns=own_turns, meet=meet, by_any=by_any)
     yield own
     assert together.n_waiting == 0
 
@@ -159,15 +166,16 @@ def test_lanes_share_gradient_steps_of_many_arms(
         return policy.start(37), np.full(size, np.nan), np.full(37, np.nan)
 
     alone, shared = arguments(), arguments()
-    turns: Callable[[int], range] = vars(counts)["turns"]
+    turns = compiled.turns
 
     def slow_turns(count: int) -> range:
         time.sleep(0.001 if getattr(lanes, "lane", 1) == 0 else 0.0)
         return turns(count)
 
-    for module in (counts, gradient, exposure, intervals):
-        monkeypatch.setattr(module, "turns", slow_turns)
-    assert by_lanes(lanes, lambda: play(*shared)) == [play(*alone)] * LANES
+    replace(monkeypatch, turns=slow_turns)
+    right = play(*alone)
+    for found in by_lanes(lanes, lambda: play(*shared)):
+        np.testing.assert_array_equal(found, right)
     for one, other in zip(alone[0], shared[0], strict=True):
         np.testing.assert_array_equal(one, other)
 
