@@ -15,21 +15,28 @@ from collections.abc import Iterable
 from pathlib import Path
 
 HERE = Path(__file__).resolve()
-NAME = re.compile(r"[$\w]*(?:_ZN|__)[$\w]+")  # of functions, tables and labels: they tell the file
+# Names of functions, tables and labels tell the file, and what was compiled before.
+NAME = re.compile(r"[$\w]*(?:_ZN|__|_cudapy_smem_)[$\w]+")
+DECLARED = re.compile(r"^\.(?:common|extern|visible \.shared) [^;]*;|//[^\n]*", re.MULTILINE)
 
 
 def digest(assembly: str) -> str:
-    """Return the digest of a kernel's instructions, whatever names are in it.
+    """Return the digest of a kernel's instructions and of the memory they use, whatever names are in it.
 
     Examples
     --------
     >>> digest("call _ZN5first; // why") == digest("call _ZN6second;")
     True
+    >>> memory = ".visible .shared .b8 _cudapy_smem_1[{}]; ld _cudapy_smem_1;"
+    >>> digest(memory.format(8)) == digest(memory.format(16))
+    False
     """
     numbers: dict[str, int] = {}
-    code = re.sub(r"//[^\n]*|^\.extern[^;]*;", "", assembly, flags=re.MULTILINE)
+    code = DECLARED.sub("", assembly)
     code = NAME.sub(lambda found: f"name{numbers.setdefault(found.group(), len(numbers))}", code)
-    return hashlib.sha256(" ".join(code.split()).encode()).hexdigest()[:16]
+    shapes = re.findall(r"^\.visible \.shared (.*?)(\w+)\[(\d+)\];", assembly, re.MULTILINE)
+    used = sorted((numbers.get(name, -1), kind, size) for kind, name, size in shapes)
+    return hashlib.sha256(f"{' '.join(code.split())} {used}".encode()).hexdigest()[:16]
 
 
 def digests(names: Iterable[str]) -> dict[str, str]:
