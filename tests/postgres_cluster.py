@@ -110,10 +110,10 @@ class Cluster:
         )
         return int(self.execute(query, [application])[0][0])
 
-    def create_database(self) -> str:
+    def create_database(self, encoding: str = "UTF8") -> str:
         """Create an empty database and return its address."""
         name = f"test_{secrets.token_hex(8)}"
-        self.execute(f"create database {name}")
+        self.execute(f"create database {name} encoding '{encoding}' template template0")
         return self.url(name)
 
     def drop_database(self, url: str) -> None:

@@ -931,6 +931,23 @@ def test_the_writer_comes_back_when_the_connection_does(postgres: Any, database_
     asking.writer.close()
 
 
+def test_a_database_that_lacks_letters_is_refused_until_its_store_is_there(
+    postgres: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for encoding in ("LATIN1", "SQL_ASCII"):
+        store = located(postgres.create_database(encoding))
+        with pytest.raises(ValueError, match=rf"UTF8, not {encoding}: createdb --encoding=UTF8"):
+            store.writer()
+        with monkeypatch.context() as before:
+            before.setattr("fairx.store.postgres.PostgreSQL._check_encoding", lambda _: None)
+            store.writer().close()
+        database = store.writer()  # of SQL_ASCII it was refused: "version 5, not b'5'"
+        Site(database).decide("caf\N{LATIN SMALL LETTER E WITH ACUTE}")
+        assert count(database, "decisions") == 1
+        database.close()
+        postgres.drop_database(store.address)
+
+
 def test_two_writers_that_want_the_same_are_both_answered(database_url: str) -> None:
     """Late and parked rewards have no row to lock: unique keys and locks meet, and are tried again."""
     store = located(database_url)

@@ -40,6 +40,7 @@ NETWORK = {
     "connect_timeout": 5, "keepalives": 1, "keepalives_idle": 3, "keepalives_interval": 2,
     "keepalives_count": 2, "tcp_user_timeout": 7000,
 }  # fmt: skip
+ENCODING = "UTF8"  # of the text that we send and take: what a database prefers may lack letters
 IDLE = 0  # of libpq's states of a transaction
 CLOCKS_APART = 10.0  # seconds
 CHANNEL = "fairx_snapshots"
@@ -70,7 +71,7 @@ class PostgreSQL:
             raise
 
     def _prepare(self, write: bool) -> None:
-        if not write and self.rows("SELECT to_regclass('meta')") != [(None,)]:
+        if not write and not self._is_empty():
             stand_in(self, TYPES, main="")
         for setting in WRITING if write else READING:
             self.rows(f"SET {setting}")
@@ -79,15 +80,26 @@ class PostgreSQL:
         with self.transaction():
             self.rows(f"SELECT pg_advisory_xact_lock({CREATING})")
             if not self._is_set_up():
+                self._check_encoding()
                 set_up(self, TYPES)
         self._check_clock()
         self.rows(f"LISTEN {CHANNEL}")
 
     def _is_set_up(self) -> bool:
         """Tell whether the tables are today's: to create them again waits for all who write, and has others wait."""
-        if self.rows("SELECT to_regclass('meta')") == [(None,)]:
-            return False
-        return self.rows(VERSION_OF) == [(VERSION,)]
+        return not self._is_empty() and self.rows(VERSION_OF) == [(VERSION,)]
+
+    def _is_empty(self) -> bool:
+        return self.rows("SELECT to_regclass('meta')") == [(None,)]
+
+    def _check_encoding(self) -> None:
+        """Refuse to begin a store that could not hold every name."""
+        ((encoding,),) = self.rows("SHOW server_encoding")
+        if encoding != ENCODING and self._is_empty():
+            raise ValueError(
+                f"the database must have encoding {ENCODING}, not {encoding}: "
+                f"createdb --encoding={ENCODING} --template=template0 NAME"
+            )
 
     def _check_clock(self) -> None:
         """Refuse to write by a clock that would end the windows of other processes' decisions."""
@@ -174,7 +186,8 @@ def _completed(address: str, write: bool) -> str:
     """Return an address with what it leaves open: writers go to a server that can be written."""
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-    settings = NETWORK | ({"target_session_attrs": "read-write"} if write else {})
+    settings = NETWORK | {"client_encoding": ENCODING}
+    settings |= {"target_session_attrs": "read-write"} if write else {}
     return make_conninfo(address, **(settings | conninfo_to_dict(address)))
 
 
