@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,23 @@ def test_a_backup_is_not_written_onto_the_log_of_a_store_that_is_called_by_a_lin
         with pytest.raises(ValueError, match="another file than the store"):
             backup(located(f"sqlite:///{link}"), path.with_name("store.db-wal"))
     assert _decisions(path) == 700
+
+
+def test_a_store_is_not_copied_or_verified_by_one_of_several_names(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was acknowledged was beside the other name: an empty backup took the place of a good one."""
+    copy, other = path.with_name("copy.db"), path.with_name("other.db")
+    backup(located(f"sqlite:///{path}"), copy)
+    with serving(path) as service:
+        _decide(service, 400)
+        os.link(path, other)
+        address = f"sqlite:///{other}"
+        for command in (["verify", "--store", address], ["backup", "--store", address, str(copy)]):
+            assert main(command) == 1
+            assert "must have one name, not 2" in capsys.readouterr().err
+        other.unlink()
+    assert (_decisions(copy), _decisions(path)) == (300, 700)
 
 
 def test_a_damaged_store_is_moved_aside_and_replaced(path: Path, store: Store) -> None:

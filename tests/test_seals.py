@@ -59,7 +59,7 @@ def verified(address: str | Path, secret: bytes | None = SECRET) -> Verified:
     store = located(address if isinstance(address, str) else f"sqlite:///{address}")
     reader = store.reader()
     try:
-        return verify(reader, secret)
+        return verify(reader, secret, served=secret is not None)
     finally:
         reader.close()
 
@@ -108,6 +108,10 @@ TAMPERING = {
     "a seal gone": ("DELETE FROM seals WHERE kind = 'rewards'", "lines of rewards were added"),
     "all seals gone": ("DELETE FROM seals", "were added"),
     "the mark gone": ("DELETE FROM seals; DELETE FROM meta WHERE name = 'sealed'", "its seals are gone"),
+    "all marks gone": ("DELETE FROM meta WHERE name IN ('secret', 'sealed')", "its seals are gone"),
+    "nothing left of seals": (
+        "DELETE FROM seals; DELETE FROM meta WHERE name IN ('secret', 'sealed')", "its seals are gone",
+    ),
     "a count lowered": (
         "DELETE FROM actions WHERE action = 'erase'; UPDATE seals SET lines = lines - 1 WHERE kind = 'actions'",
         "lines of actions were changed",
@@ -168,6 +172,15 @@ def _fail(database: Any) -> None:
     database.rows("DELETE FROM shown")
     database.ledger.add("shown", 1, [("x",)])
     database.rows("no SQL")
+
+
+def test_what_was_sealed_is_not_sealed_anew(path: Path) -> None:
+    """The next start took what was left for all there ever was."""
+    connection = apsw.Connection(str(path))
+    connection.execute("DELETE FROM meta WHERE name IN ('secret', 'sealed')")
+    connection.close()
+    with pytest.raises(ValueError, match="must have the mark that it is sealed"):
+        keyed(located(f"sqlite:///{path}"), SECRET)
 
 
 def test_another_secret_is_refused(path: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asking import E, Service, failure, serving
+from asking import LIMITS, LINEAR, E, Service, failure, serving
 
-from fairx.service import gauges, readers
+from fairx.service import access, gauges, readers
+from fairx.store.tokens import Token, create_token, valid_tokens
 
 
 def _measures(service: Service, name: str) -> list[float]:
@@ -110,3 +111,91 @@ def test_who_reads_keeps_nobody_from_learning_and_measuring(
         service.decide("k")
         service.now += 11
         service.runner.run(crowded(service))
+
+
+NAMED = {
+    "visit": {f"v{i}": {"kind": "Number", "optional": True} for i in range(10)},
+    "arms": {f"p{i}": {"kind": "Number", "optional": True} for i in range(10)},
+    "crosses": [[f"v{i}", f"p{j}"] for i in range(10) for j in range(10)],
+    "hashed": 4,
+}
+
+
+def test_features_by_name_are_counted_however_few_columns_they_are_hashed_into(
+    tmp_path: Path,
+) -> None:
+    """1.7 kB asked for 19 million crosses, hashed into 16 columns: nobody was answered for 25 s."""
+    with serving(tmp_path / "store.db", LIMITS._replace(numbers=5000)) as service:
+        service.create(policy=LINEAR, features=NAMED)  # 3 arms x (4 columns + 8 x 120 terms)
+        assert service.decide("k", contexts={})["arm"]
+        part = {"experiment": "shop", "route": "decide", "body": {"key": "k", "contexts": {}}}
+        requests = [part | {"body": {"key": f"k{i}", "contexts": {}}} for i in range(3)]
+        message, _ = failure(
+            service.ask("POST", "/v1/batch", {"requests": requests}), 422, "invalid"
+        )
+        assert "not 8676: see --limit-numbers" in message
+        rows = [[1.0] * 4] * 3  # of numbers these are no terms, and contexts are read once for all
+        assert service.decide("many", contexts=rows, count=50)
+        assert service.decide("named", contexts={}, count=50)
+
+
+def test_places_of_slates_are_events_of_a_batch(tmp_path: Path) -> None:
+    """90 kB asked for 100,000 places: nobody was answered for 4 s."""
+    with serving(tmp_path / "store.db", LIMITS._replace(events=5)) as service:
+        service.create()
+        for places in (3, [1.0, 0.5, 0.2]):
+            bodies = [{"key": f"{places} {i}", "places": places} for i in range(2)]
+            parts = [{"experiment": "shop", "route": "decide", "body": body} for body in bodies]
+            message, _ = failure(
+                service.ask("POST", "/v1/batch", {"requests": parts}), 422, "invalid"
+            )
+            assert message == "requests must be at most 5, not 6: see --limit-events"
+            assert service.post("/v1/batch", {"requests": parts[:1]})["answers"][0]["status"] == 200
+
+
+def test_rewards_of_one_decision_are_bounded(tmp_path: Path) -> None:
+    """Each was held against all that were there: 1,000 more of 60,000 kept the only writer for 5 s."""
+    with serving(tmp_path / "store.db", LIMITS._replace(rewards=4)) as service:
+        service.create(reward_range=[-1, 1])
+        made = service.decide("k")["decision"]
+
+        def given(*values: float) -> Any:
+            rewards = [{"decision": made, "reward": v, "id": f"{v}"} for v in values]
+            return service.ask("POST", f"{E}/shop/rewards", {"rewards": rewards})
+
+        message, _ = failure(given(0.5, 0.75), 422, "invalid")
+        assert "from -1 to 1, not 1.25 in all" in message
+        assert given(0.5, 0.75, -0.25).is_success  # a request is judged as a whole
+        message, field = failure(given(0.1, 0.2), 422, "invalid")
+        assert "at most 4 ids for one decision, not 5" in message
+        assert field == "rewards"
+        assert given(0.5, -0.1, 0.75).is_success  # of what is there, there are no more
+        assert service.reward(made, 0.5, id="0.5") == "duplicate"
+        failure(given(0.3), 422, "invalid")
+
+
+def test_a_token_that_ended_while_another_was_looked_up_stays_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found went to the tokens of before, which replaced those that were loaded meanwhile."""
+    with serving(tmp_path / "store.db", auth=True) as service:
+        service.create()
+        old = service.post("/v1/tokens", {"name": "old", "role": "decide"})
+        held = service.runtime.access
+        number, token, digest = access.new_token()
+        new = Token(number, "new", "decide", None, digest, service.now, None)
+        service.runner.run(service.runtime.change(lambda database: create_token(database, new)))
+
+        def meanwhile(database: Any, number: str | None = None) -> Any:
+            """Find one token while another ends, as `load` sees it."""
+            if number is not None:
+                held._tokens = {k: v for k, v in held._tokens.items() if k != old["id"]}
+            return valid_tokens(database, number)
+
+        monkeypatch.setattr("fairx.service.access.valid_tokens", meanwhile)
+        look = service.runtime.read(lambda database: held.find(database, number))
+        assert service.runner.run(look)
+        asked = {"key": "k"}
+        assert service.ask("POST", f"{E}/shop/decide", asked, token=token).is_success
+        ended = service.ask("POST", f"{E}/shop/decide", asked, token=old["token"])
+        failure(ended, 401, "unauthorized")

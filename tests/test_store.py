@@ -25,8 +25,9 @@ from fairx.policies.fair_gamma_ts import GammaPosterior
 from fairx.policies.fair_ts import Posterior
 from fairx.policies.fixed import Shares
 from fairx.policies.optimism import Box
+from fairx.rules import InvalidValue
 from fairx.settings import KINDS
-from fairx.store import Store, Verified, located, verify
+from fairx.store import Store, Verified, located, verify, writer
 from fairx.store.database import Database
 from fairx.store.deciding import Decider
 from fairx.store.decisions import Decision, Recorded, write_decisions
@@ -911,6 +912,44 @@ def test_a_request_that_fails_does_not_spoil_the_others(store: Store) -> None:
     reader.close()
 
 
+def test_more_is_asked_about_than_a_statement_takes(store: Store) -> None:
+    """PostgreSQL takes 65,535 values: more was a lost connection, for all in the same transaction."""
+    database = store.writer()
+    site = Site(database)
+    site.decide("here")
+    rewards = [Reward(site.id(f"k{i}"), 1.0) for i in range(33_000)]
+    assert site.rewards(*rewards, Reward(site.id("here"), 1.0)) == ["parked"] * 33_000 + [
+        "accepted"
+    ]
+    assert site.shown(*(f"k{i}" for i in range(33_000))) == ["parked"] * 33_000
+    database.close()
+
+
+def test_a_transaction_has_so_many_rewards(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """512 requests of 1,000 were one: others waited for all of it."""
+    monkeypatch.setattr(writer, "MOST_EVENTS", 5)
+    sizes: list[int] = []
+
+    def counted(database: Database, batches: list[Batch]) -> Any:
+        sizes.append(sum(len(batch.rewards) for batch in batches))
+        return take_in(database, batches)
+
+    monkeypatch.setitem(writer.TOGETHER, REWARDS, counted)
+    database = store.writer()
+    site = Site(database)
+    database.close()
+    asking, held = Asking(store.writer), threading.Event()
+    waits = asking.submit(OTHER, lambda database: held.wait(30))
+    given = [[Reward(site.id(f"k{i} {j}"), 1.0) for j in range(2)] for i in range(8)]
+    found = [asking.submit(REWARDS, Batch(site.experiment, each, site.now)) for each in given]
+    held.set()
+    assert waits.result(30)
+    assert [each.result(30) for each in found] == [["parked"] * 2] * 8
+    assert sum(sizes) == 16
+    assert max(sizes) == 6
+    asking.writer.close()
+
+
 def test_the_writer_comes_back_when_the_connection_does(postgres: Any, database_url: str) -> None:
     store = located(database_url)
     database = store.writer()
@@ -942,8 +981,12 @@ def test_a_database_that_lacks_letters_is_refused_until_its_store_is_there(
             before.setattr("fairx.store.postgres.PostgreSQL._check_encoding", lambda _: None)
             store.writer().close()
         database = store.writer()  # of SQL_ASCII it was refused: "version 5, not b'5'"
-        Site(database).decide("caf\N{LATIN SMALL LETTER E WITH ACUTE}")
+        site = Site(database)
+        site.decide("caf\N{LATIN SMALL LETTER E WITH ACUTE}")
         assert count(database, "decisions") == 1
+        if encoding == "LATIN1":  # it was a mistake of ours: 500
+            with pytest.raises(InvalidValue, match=r"letters that the database has: .*LATIN1"):
+                site.arms(add=["\N{CJK UNIFIED IDEOGRAPH-65E5}"])
         database.close()
         postgres.drop_database(store.address)
 

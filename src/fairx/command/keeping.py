@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 SHOWN = 20  # problems
+NO_SECRET = "give the secret (--secret-file, FAIRX_SECRET)"
+NO_SEALS = "this store has no seals yet, fairx serve makes them when it next starts"
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
@@ -48,14 +50,17 @@ def run_verify(options: argparse.Namespace) -> int:
 
     from fairx.store import Archive, located, verify
     from fairx.store.archives.record import parts
+    from fairx.store.opening import check_whole
 
     store = located(options.store)
     archive = Archive(options.archive, not options.without_archive)
+    secret = secret_at_hand(store, options.secret_file)
+    check_whole(store)
     database = store.reader()
     database.check()  # what a damaged file seems to hold is not worth comparing
     with tqdm(unit=" decisions", delay=2, leave=False) as bar, database.transaction():
         named = parts(database)
-        found = verify(database, secret_at_hand(store, options.secret_file), bar.update, archive)
+        found = verify(database, secret, bar.update, archive, served=secret is not None)
         if options.export is not None:
             from fairx.store.anchors import behind
 
@@ -63,6 +68,15 @@ def run_verify(options: argparse.Namespace) -> int:
     moved = bool(found.problems) and parts(database) != named
     database.close()
     _print_problems(found.problems, moved)
+    _print_found(found)
+    if not found.sealed:
+        print(
+            f"lines that were removed are not missed: {NO_SECRET if secret is None else NO_SEALS}"
+        )
+    return 1 if found.problems else 0
+
+
+def _print_found(found: Any) -> None:
     print(
         f"{found.decisions - found.erased:,} decisions of {found.experiments} experiments made again, "
         f"{found.snapshots:,} snapshots rebuilt from {found.matured:,} mature decisions: "
@@ -74,11 +88,6 @@ def run_verify(options: argparse.Namespace) -> int:
         )
     if found.erased:
         print(f"{found.erased:,} decisions could not be made again: their contexts were erased")
-    if not found.sealed:
-        print(
-            "lines that were removed are not missed: give the secret (--secret-file, FAIRX_SECRET)"
-        )
-    return 1 if found.problems else 0
 
 
 def _print_problems(problems: Sequence[str], moved: bool) -> None:

@@ -79,6 +79,11 @@ class Features(NamedTuple):
         return self.hashed or len(columns_of(self))
 
     @property
+    def terms(self) -> int:
+        """How many features and crosses a context is made of."""
+        return len(self.visit) + len(self.arms) + len(self.crosses)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What each column stands for, where each has one meaning: without hashing."""
         if self.hashed is not None:

@@ -70,16 +70,23 @@ class Access:
         self.clock: Callable[[], float] = time.time
         self._admin = digest_of(admin_token) if admin_token else None
         self._tokens: dict[str, tuple[str, Grant, float]] = {}
+        self._ever: set[str] = set()  # ids that were known: one that is no more has ended
         self._buckets: dict[str, Bucket] = {}
 
     def load(self, database: Database) -> int:
         """Read the tokens; return how many there are."""
-        self._tokens = dict(map(_kept, valid_tokens(database)))
-        return len(self._tokens)
+        found = dict(map(_kept, valid_tokens(database)))
+        self._tokens, self._ever = found, self._ever | found.keys()
+        return len(found)
 
     def find(self, database: Database, number: str) -> bool:
-        """Read one token that was not known; tell whether it is there."""
-        self._tokens = self._tokens | dict(map(_kept, valid_tokens(database, number)))
+        """Read one token that was not known; tell whether it is there.
+
+        Others may end one meanwhile: what is loaded then is added to, and not replaced by what was before.
+        """
+        if number not in self._ever:
+            found = dict(map(_kept, valid_tokens(database, number)))
+            self._tokens.update(found)
         return number in self._tokens
 
     def admit(self, header: bytes | None, role: str, experiment: str | None) -> Grant:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import msgspec
 
@@ -15,7 +16,8 @@ from .runtime import Runtime
 
 READ = msgspec.json.Decoder(Batch)
 Ask = Callable[[str, str, bytes], Awaitable[Reply]]  # an experiment, a route and a body
-EVENTS = {"decide": "count", "rewards": "rewards", "shown": "decisions"}  # what says how many
+# What says how many there are.
+EVENTS = {"decide": ("count", "places"), "rewards": ("rewards",), "shown": ("decisions",)}
 
 
 async def answers_to(runtime: Runtime, body: bytes, ask: Ask) -> bytes:
@@ -32,11 +34,14 @@ async def answers_to(runtime: Runtime, body: bytes, ask: Ask) -> bytes:
 
 
 def _events(part: Part) -> int:
-    """Return how many decisions, rewards or shown events a part has, at least one."""
-    found = part.body.get(EVENTS[part.route])
+    """Return how many decisions (of slates, places), rewards or shown events a part has, at least one."""
+    return max(1, *(_size(part.body.get(name)) for name in EVENTS[part.route]))
+
+
+def _size(found: Any) -> int:
     if isinstance(found, list):
-        return max(1, len(found))
-    return max(1, int(found)) if isinstance(found, (int, float)) else 1
+        return len(found)
+    return int(found) if isinstance(found, (int, float)) else 1
 
 
 def _numbers(runtime: Runtime) -> Callable[[Part, bytes], int]:

@@ -22,6 +22,7 @@ from .requests import Decide, Rewards, Shown
 from .runtime import Runtime
 from .slate_answers import DecidedSlate
 
+TERM = 8  # numbers that take as long as a feature by name, or a cross
 READ_DECIDE = msgspec.json.Decoder(Decide)
 READ_REWARDS = msgspec.json.Decoder(Rewards)
 READ_SHOWN = msgspec.json.Decoder(Shown)
@@ -72,19 +73,22 @@ def check_limits(runtime: Runtime, decider: Decider, asked: Decide) -> None:
 def numbers_of(decider: Decider, asked: Decide) -> int:
     """Return how many numbers are computed and kept: decisions, times candidates, times dimension.
 
-    Where probabilities are the same in all decisions, they are computed once.
+    Where probabilities are the same in all decisions, they are computed once. Contexts by name are
+    read once for all, term by term, however few columns these are hashed into.
     """
     arms = decider.active if asked.candidates is None else len(asked.candidates)
     if decider.solves_once and asked.places is None and not asked.probabilities:
         return (asked.count or 1) + arms
-    return (asked.count or 1) * arms * max(decider.dimension, 1)
+    features = decider.snapshot.experiment.settings.features
+    terms = 0 if features is None or isinstance(asked.contexts, list) else features.terms
+    return arms * ((asked.count or 1) * max(decider.dimension, 1) + TERM * terms)
 
 
 def check_numbers(runtime: Runtime, found: int, field: str = "count") -> None:
     """Refuse what is too much as a whole."""
     limit = runtime.limits.numbers
     if found > limit:
-        what = "count times candidates times dimension"
+        what = "count times candidates times dimension, and features by name for each candidate,"
         raise InvalidValue(field, f"have {what} at most {limit}, not {found}: see --limit-numbers")
 
 
@@ -96,7 +100,8 @@ async def rewards(runtime: Runtime, name: str, body: bytes) -> bytes:
     runtime.limits.check("letters", max(len(reward.id) for reward in asked), "rewards.id")
     given = [events.Reward(e.decision, e.reward, e.id, e.final, e.place) for e in asked]
     _check_ids(runtime, experiment.id, given)
-    statuses = await runtime.write(REWARDS, events.Batch(experiment, given, runtime.clock()))
+    batch = events.Batch(experiment, given, runtime.clock(), runtime.limits.rewards)
+    statuses = await runtime.write(REWARDS, batch)
     runtime.metrics.rewarded(name, statuses)
     return _results(given, statuses)
 

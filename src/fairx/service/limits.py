@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fairx import rules
 from fairx.rules import InvalidValue
+from fairx.store.events import MOST_REWARDS
 
 
 class Limits(NamedTuple):
@@ -20,6 +21,7 @@ class Limits(NamedTuple):
     arms: int = 10_000
     dimension: int = 256
     events: int = 1_000  # rewards, shown events or decisions in one request
+    rewards: int = MOST_REWARDS  # of one decision, or of one place of a slate
     experiments: int = 1_000
     letters: int = 200  # of a key, a unit, an arm's name
     rate: float = 20_000.0  # requests a second and token

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from fairx.errors import BrokenFile
 
 from .archives.record import archived_among
-from .database import Database, listed
+from .database import Database, rows_among
 from .sealing import ALL
 from .seals import is_sealed
 
@@ -63,10 +63,8 @@ def _gone(database: Database, file: pq.ParquetFile) -> list[str]:
     missing = 0
     for batch in file.iter_batches(CHUNK, columns=["decision", "time"]):
         wanted = dict(zip(*(column.to_pylist() for column in batch.columns), strict=True))
-        marks, ids = listed(list(wanted))
-        there: dict[str, float] = dict(
-            database.rows(f"SELECT id, time FROM decisions WHERE id IN ({marks})", ids)
-        )
+        sql = "SELECT id, time FROM decisions WHERE id IN ({})"
+        there: dict[str, float] = dict(rows_among(database, sql, list(wanted)))
         gone = [id_ for id_, time in wanted.items() if there.get(id_) != time]
         missing += len(set(gone) - archived_among(database, gone))
     return [f"{missing} decisions of the export are not in the store"] if missing else []

@@ -9,7 +9,7 @@ from pathlib import Path
 from fairx.errors import BrokenFile
 from fairx.files import replaced
 
-from .opening import Store
+from .opening import Store, check_whole
 from .sqlite import SQLite, only_writer
 
 PAGES = 2000  # at a time: the service writes in between
@@ -25,6 +25,7 @@ def backup(store: Store, path: str | os.PathLike[str]) -> int:
         raise ValueError(
             f"the backup must be another file than the store and its parts, not {path}"
         )
+    check_whole(store)
     with replaced(path) as file:
         try:
             _copy(target, file.name)

@@ -12,6 +12,7 @@ from .sealing import Ledger
 
 Row = tuple[Any, ...]
 MOST = 256  # rows in one statement: databases bound the number of its values
+MOST_LISTED = 4096  # values of a list in one
 
 
 class Database(Protocol):
@@ -67,18 +68,25 @@ class Database(Protocol):
         ...
 
 
-def listed(values: Sequence[Any]) -> tuple[str, list[Any]]:
+def rows_among(database: Database, sql: str, values: Sequence[Any], *before: Any) -> list[Row]:
+    """Run a statement that takes a list for its `{}`, a part at a time; `before` come before the list."""
+    found: list[Row] = []
+    for start in range(0, len(values), MOST_LISTED):
+        marks, part = _listed(values[start : start + MOST_LISTED])
+        found += database.rows(sql.format(marks), [*before, *part])
+    return found
+
+
+def _listed(values: Sequence[Any]) -> tuple[str, list[Any]]:
     """Return the placeholders of a list and its values, the last repeated up to a power of two.
 
     Statements of few different lengths are prepared once and kept.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"])
+    >>> _listed(["a", "b", "c"])
     ('?,?,?,?', ['a', 'b', 'c', 'c'])
     """
-    if not values:
-        return "NULL", []
     count = 1 << (len(values) - 1).bit_length()
     return ",".join("?" * count), [*values, *[values[-1]] * (count - len(values))]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .archives.record import archived_among, archived_key
 from .compact import KnownPools, keep_pools, shortened
-from .database import Database, Row, add, insert_new, listed
+from .database import Database, Row, add, insert_new, rows_among
 from .errors import Conflict
 from .sealing import sealed
 
@@ -120,16 +120,13 @@ def sealed_line(decision: Decision, due: float, erased: float | None) -> tuple[A
 
 def fetched(database: Database, ids: Sequence[str]) -> list[tuple[Decision, float | None]]:
     """Return decisions with all of their candidates, each with the time at which it was erased."""
-    marks, values = listed(ids)
-    pools, rows = KnownPools(database), database.rows(STORED.format(marks), values)
+    pools, rows = KnownPools(database), rows_among(database, STORED, ids)
     return [(pools.whole(Decision(*row[:-1])), row[-1]) for row in rows]
 
 
 def take_out(database: Database, archived: Collection[str]) -> None:
     """Take out again what was written in this transaction under ids that are archived."""
-    marks, ids = listed(sorted(archived))
-    if archived:
-        database.rows(f"DELETE FROM decisions WHERE id IN ({marks})", ids)
+    rows_among(database, "DELETE FROM decisions WHERE id IN ({})", sorted(archived))
 
 
 def _same(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from .identity import place_id
 from .snapshots import ServedExperiment
 
+MOST_REWARDS = 100  # all of a decision are looked at whenever one comes
 Place = int | None  # of a slate, from 1; None for a decision that is no slate
 
 
@@ -50,3 +51,4 @@ class Batch(NamedTuple):
     experiment: ServedExperiment
     rewards: Sequence[Reward]
     time: float
+    most: int = MOST_REWARDS  # of one decision, or of one place of a slate

@@ -12,7 +12,7 @@ import numpy as np
 from fairx.types import Matrix
 
 from . import crash_points
-from .database import Database, add, listed
+from .database import Database, add, rows_among
 from .sealing import sealed
 from .settings import is_kept_whole
 from .snapshots import ServedExperiment, Snapshot, newest, publish
@@ -89,16 +89,16 @@ def outcomes(
     database: Database, experiment: ServedExperiment, mature: list[Mature]
 ) -> list[tuple[float | None, int]]:
     """Return what each decision is learned as (None: not at all), and how many rewards it had."""
-    marks, ids = listed([each.id for each in mature])
-    sql = f"SELECT decision, value FROM rewards WHERE late = 0 AND decision IN ({marks})"
+    ids = [each.id for each in mature]
+    sql = "SELECT decision, value FROM rewards WHERE late = 0 AND decision IN ({})"
     given: dict[str, list[float]] = defaultdict(list)
-    for decision, value in database.rows(sql, ids):
+    for decision, value in rows_among(database, sql, ids):
         given[decision].append(value)
     settings = experiment.settings
     shown = set(ids)
     if settings.requires_shown:
-        sql = f"SELECT decision FROM shown WHERE late = 0 AND decision IN ({marks})"
-        shown = {found for (found,) in database.rows(sql, ids)} | given.keys()
+        sql = "SELECT decision FROM shown WHERE late = 0 AND decision IN ({})"
+        shown = {found for (found,) in rows_among(database, sql, ids)} | given.keys()
     found: list[tuple[float | None, int]] = []
     for each in mature:
         values = given.get(each.id, [])
@@ -137,9 +137,8 @@ def _contexts(mature: Sequence[Mature | None], dimension: int) -> Matrix:
 
 
 def _fetched(database: Database, due: list[int]) -> list[Mature]:
-    marks, values = listed(due)
-    sql = f"SELECT {MATURE} FROM decisions WHERE sequence IN ({marks})"
-    found = {row[0]: Mature(*row) for row in database.rows(sql, values)}
+    sql = f"SELECT {MATURE} FROM decisions WHERE sequence IN ({{}})"
+    found = {row[0]: Mature(*row) for row in rows_among(database, sql, due)}
     return [found[number] for number in due]
 
 
@@ -156,5 +155,5 @@ def _write(
     ]
     add(database, "matured", rows)
     sealed(database, "matured", before.experiment.id, rows)
-    marks, values = listed([each.sequence for each in mature])
-    database.rows(f"DELETE FROM waiting WHERE sequence IN ({marks})", values)
+    learned = [each.sequence for each in mature]
+    rows_among(database, "DELETE FROM waiting WHERE sequence IN ({})", learned)

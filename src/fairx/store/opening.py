@@ -42,6 +42,14 @@ def located(address: str) -> Store:
     raise ValueError(f"store must be sqlite:///PATH or postgresql://..., not {address!r}")
 
 
+def check_whole(store: Store) -> None:
+    """Refuse to take a file by one of several names for all of its store."""
+    if store.path is not None:
+        from .sqlite import check_one_name
+
+        check_one_name(store.path)
+
+
 def _sqlite(path: Path, write: bool) -> Database:
     try:
         from .sqlite import SQLite

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from fairx.rules import InvalidValue
+
 from .database import Row, write_nothing
 from .deadlines import Deadline
 from .sealing import Entered, Ledger
@@ -41,6 +43,7 @@ NETWORK = {
     "keepalives_count": 2, "tcp_user_timeout": 7000,
 }  # fmt: skip
 ENCODING = "UTF8"  # of the text that we send and take: what a database prefers may lack letters
+NO_SUCH_LETTER = "22P05"
 IDLE = 0  # of libpq's states of a transaction
 CLOCKS_APART = 10.0  # seconds
 CHANNEL = "fairx_snapshots"
@@ -113,8 +116,14 @@ class PostgreSQL:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return what it yields."""
-        with self._deadline.kept():
-            self._cursor.execute(_translated(sql), values)
+        try:
+            with self._deadline.kept():
+                self._cursor.execute(_translated(sql), values)
+        except Exception as error:
+            if getattr(error, "sqlstate", None) == NO_SUCH_LETTER:
+                rule = f"be of letters that the database has: {str(error).strip()}"
+                raise InvalidValue("all text", rule) from error
+            raise
         return self._cursor.fetchall() if self._cursor.description else []
 
     @contextmanager

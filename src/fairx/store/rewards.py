@@ -9,7 +9,7 @@ from typing import Any
 from fairx.rules import InvalidValue
 
 from .archives.record import archived_among
-from .database import Database, add, insert_new, listed
+from .database import Database, add, insert_new, rows_among
 from .errors import Conflict
 from .events import Batch, Place, Reward, Shown
 from .identity import slate_id
@@ -38,9 +38,9 @@ class _Known:
 
     def __init__(self, database: Database, events: Sequence[Reward | Shown]) -> None:
         self.database = database
-        marks, ids = listed(sorted({id_ for each in events for id_ in (each.row, each.decision)}))
-        sql = f"SELECT id, sequence, place FROM decisions WHERE id IN ({marks})"
-        found = database.rows(sql, ids)
+        ids = sorted({id_ for each in events for id_ in (each.row, each.decision)})
+        sql = "SELECT id, sequence, place FROM decisions WHERE id IN ({})"
+        found = rows_among(database, sql, ids)
         self.sequences: dict[str, int] = {row[0]: row[1] for row in found}
         self.places: dict[str, Place] = {row[0]: row[2] for row in found}
         # Locked from here on: the fold passes over them, or was faster and they are late.
@@ -48,9 +48,9 @@ class _Known:
         self._hold_mature()
         missing = {slate_id(each.row) for each in events} - self.sequences.keys()
         self.archived = archived_among(database, sorted(missing))
-        sql = f"SELECT decision, id, value, late, time, final FROM rewards WHERE decision IN ({marks})"
+        sql = "SELECT decision, id, value, late, time, final FROM rewards WHERE decision IN ({})"
         self.given: dict[str, Given] = {}
-        for decision, id_, *rest in database.rows(sql, ids):
+        for decision, id_, *rest in rows_among(database, sql, ids):
             self.given.setdefault(decision, {})[id_] = tuple(rest)
         self.stored = {(decision, each) for decision, known in self.given.items() for each in known}
         self.new: dict[tuple[str, str], tuple[Any, ...]] = {}
@@ -60,16 +60,16 @@ class _Known:
         late = {row: number for row, number in self.sequences.items() if number not in self.due}
         if not late or not self.database.lock:
             return
-        marks, values = listed(sorted(late.values()))
-        sql = f"SELECT id FROM decisions WHERE sequence IN ({marks}) ORDER BY sequence"
-        there = {found for (found,) in self.database.rows(sql + self.database.lock, values)}
+        sql = "SELECT id FROM decisions WHERE sequence IN ({}) ORDER BY sequence"
+        sql, numbers = sql + self.database.lock, sorted(late.values())
+        there = {found for (found,) in rows_among(self.database, sql, numbers)}
         for gone in late.keys() - there:
             del self.sequences[gone], self.places[gone]
 
     def judge(self, batch: Batch) -> list[str]:
         """Say what becomes of each reward of a request; take in all of it or nothing."""
         given: dict[str, Given] = {}
-        statuses, new = [], {}
+        statuses, new, last = [], {}, {}
         for reward in batch.rewards:
             self.check_place(reward)
             known = given.setdefault(reward.row, dict(self.given.get(reward.row, {})))
@@ -81,11 +81,14 @@ class _Known:
                     statuses.append(DUPLICATE)
                     continue  # else it is the same reward, which now is known to be the last
             late, time = (int(status == LATE), batch.time) if first is None else first[1:3]
+            _check_count(batch.most, reward, known)
             known[reward.id] = (reward.value, late, time, int(reward.final))
-            _check_sum(batch.experiment, reward, known)
+            last[reward.row] = reward
             row = (batch.experiment.id, reward.value, int(reward.final), late, time)
             new[reward.row, reward.id] = row
             statuses.append(status)
+        for row_id, reward in last.items():
+            _check_sum(batch.experiment, reward, given[row_id])
         self.given |= given
         self.new |= new
         return statuses
@@ -155,11 +158,8 @@ def note_shown(
 
 def _locked(database: Database, sequences: list[int]) -> dict[int, float]:
     """Return until when decisions wait, and keep the fold from them."""
-    if not sequences:
-        return {}
-    marks, values = listed(sequences)
-    sql = f"SELECT sequence, due FROM waiting WHERE sequence IN ({marks}) ORDER BY sequence"
-    return {row[0]: row[1] for row in database.rows(sql + database.lock, values)}
+    sql = "SELECT sequence, due FROM waiting WHERE sequence IN ({}) ORDER BY sequence"
+    return dict(rows_among(database, sql + database.lock, sequences))
 
 
 def _check_same(reward: Reward, first: tuple[Any, ...]) -> None:
@@ -172,6 +172,13 @@ def _check_same(reward: Reward, first: tuple[Any, ...]) -> None:
         f"decision {reward.of} has the reward{name} {value!r} since {time:.3f}: "
         f"another one, {reward.value!r}, is refused; nothing of this request was taken in"
     )
+
+
+def _check_count(most: int, reward: Reward, given: Given) -> None:
+    """Refuse more than can be looked through whenever one comes."""
+    if reward.id not in given and len(given) >= most:
+        rule = f"be of at most {most} ids for one decision, not {len(given) + 1} for {reward.of}"
+        raise InvalidValue("rewards", f"{rule}: see --limit-rewards, or send their sum")
 
 
 def _check_sum(experiment: ServedExperiment, reward: Reward, given: Given) -> None:

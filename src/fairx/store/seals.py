@@ -15,6 +15,7 @@ from .sealing import ALL, MODULUS, Ledger, Sum, digest, revealed
 
 CHUNK = 2000
 MARK = "INSERT INTO meta VALUES ('sealed', '1') ON CONFLICT (name) DO NOTHING RETURNING name"
+SEALS = "SELECT 1 FROM seals LIMIT 1"
 IS_SEALED = "SELECT 1 FROM meta WHERE name = 'sealed'"
 
 
@@ -53,12 +54,22 @@ def keyed(store: Store, secret: bytes) -> Database:
             check_secret(database, secret)
             database.ledger = Ledger(seal_key(secret), writer)
             if database.rows(MARK):
+                _check_none(database)
                 for kind, experiment in _all(database):
                     database.ledger.add(kind, experiment, lines(database, kind, experiment))
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _check_none(database: Database) -> None:
+    """Refuse to seal what is there anew where it was sealed before: what was removed would never be missed."""
+    if database.rows(SEALS):
+        raise ValueError(
+            "the store must have the mark that it is sealed, for it has seals: somebody took it away; run "
+            "fairx verify, or restore a backup"
+        )
 
 
 def seal_key(secret: bytes) -> bytes:

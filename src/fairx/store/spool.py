@@ -14,7 +14,7 @@ from . import scratch
 from .archives.record import last_cut
 from .archives.rejoining import rejoined
 from .audited import audited
-from .database import Database, Row, listed
+from .database import Database, Row, rows_among
 from .earlier import Earlier
 from .errors import Conflict
 from .log_tables import schema
@@ -27,7 +27,7 @@ ANY_PLACE = """
 SELECT 1 FROM matured m JOIN decisions d ON d.sequence = m.sequence
 WHERE m.experiment = ? AND m.number > ? AND d.place IS NOT NULL LIMIT 1
 """
-NAMED = "m.number IN ({marks}) ORDER BY m.number"
+NAMED = "m.number IN ({}) ORDER BY m.number"
 AT_ONCE = 1024  # numbers in one statement
 SLATES = 100_000_000  # rows times arms: what an audit of slates looks through
 ARMS = "SELECT count(DISTINCT place) FROM arms WHERE experiment = ?"
@@ -125,9 +125,9 @@ class Spool:
         """Yield the slates that have become whole."""
         for numbers in self._slates.batches(database, self._experiment):
             for start in range(0, len(numbers), AT_ONCE):
-                marks, values = listed(numbers[start : start + AT_ONCE])
-                sql = MATURE.format(audited="1 = 1", which=NAMED.format(marks=marks))
-                yield database.rows(sql, (self._experiment.id, *values))
+                some = numbers[start : start + AT_ONCE]
+                sql = MATURE.format(audited="1 = 1", which=NAMED)
+                yield rows_among(database, sql, some, self._experiment.id)
 
     def _merge(self) -> None:
         """Make one file of the last two."""

@@ -16,7 +16,7 @@ from fairx.types import Matrix, Vector
 
 from .arms import Arm, arms_at, candidates_of
 from .compact import KnownPools
-from .database import Database, listed
+from .database import Database, rows_among
 from .settings import Settings
 from .snapshots import ServedExperiment
 
@@ -92,10 +92,9 @@ class _Telling:
     def look_up(self, sequences: list[int]) -> None:
         """Read decisions from the store."""
         if self.asks:
-            marks, numbers = listed(sequences)
             columns = "sequence, slot, snapshot, candidates, probabilities"
-            sql = f"SELECT {columns} FROM decisions WHERE sequence IN ({marks})"
-            self.made = {row[0]: row[1:] for row in self.database.rows(sql, numbers)}
+            sql = f"SELECT {columns} FROM decisions WHERE sequence IN ({{}})"
+            self.made = {row[0]: row[1:] for row in rows_among(self.database, sql, sequences)}
 
     def tell(self, state: Any, sequence: int) -> None:
         """Tell the policy of a decision that was looked up."""

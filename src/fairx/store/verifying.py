@@ -11,15 +11,13 @@ from .archives.record import last_cut
 from .archives.rejoining import rejoined
 from .database import Database
 from .remaking import Remaking
-from .seals import broken_seals, is_sealed
+from .seals import SEALS, broken_seals, is_sealed
 from .snapshots import ServedExperiment, experiments
 from .verified import Verified
 
-# A service has written to it, of a version that seals.
-LOST_SEALS = """
-SELECT 1 FROM meta s JOIN meta v ON v.name = 'version' AND CAST(v.value AS INTEGER) >= 3
-WHERE s.name = 'secret'
-"""
+SEALING = "SELECT 1 FROM meta WHERE name = 'version' AND CAST(value AS INTEGER) >= 3"
+SERVED = "SELECT 1 FROM meta WHERE name = 'secret'"
+DECIDED = "SELECT 1 FROM decisions LIMIT 1"
 
 
 class Archive(NamedTuple):
@@ -34,15 +32,20 @@ def verify(
     secret: bytes | None = None,
     progress: Callable[[int], None] = lambda count: None,
     archive: Archive = Archive(),  # noqa: B008 - it does not change
+    *,
+    served: bool = False,
 ) -> Verified:
     """Make everything in the log again; with the secret, check the signatures of decisions too.
 
+    Whoever knows that it was `served` misses the seals also where nothing is left of them.
     What is archived is read, and what is in the store is checked across it; if it is not to be read, from
     the sums that the store keeps.
     """
     database.known_arms.clear()  # all is read anew
     sealed = is_sealed(database)
-    broken = _broken(database, secret, sealed, archive)
+    broken = _broken(database, secret, archive)
+    if not sealed and _was_sealed(database, served):
+        broken = ["the store: its seals are gone, by which it is known what is missing", *broken]
     found = [
         _verified(database, experiment, secret, progress, archive)
         for experiment in experiments(database, "1 = 1")
@@ -59,16 +62,20 @@ def verify(
     )
 
 
-def _broken(database: Database, secret: bytes | None, sealed: bool, archive: Archive) -> list[str]:
+def _broken(database: Database, secret: bytes | None, archive: Archive) -> list[str]:
     """Return what is wrong with seals and files."""
-    if not sealed and database.rows(LOST_SEALS):
-        return ["the store: its seals are gone, by which it is known what is missing"]
     found = []
-    if sealed and secret is not None:
+    if is_sealed(database) and secret is not None:
         found += broken_seals(database, secret, kept_sums(database, secret))
     if archive.read:
         found += broken_archives(database, secret, archive.folder)
     return found
+
+
+def _was_sealed(database: Database, served: bool) -> bool:
+    """Tell whether a service wrote to a store of a version that seals."""
+    signs = [SERVED, SEALS, *([DECIDED] if served else [])]
+    return bool(database.rows(SEALING)) and any(database.rows(sign) for sign in signs)
 
 
 def _verified(

@@ -16,6 +16,7 @@ from .slates import write_slates
 
 DECISIONS, SLATES, REWARDS, OTHER = "decisions", "slates", "rewards", "other"
 LARGEST_BATCH = 512  # jobs, and those that came with the last of them
+MOST_EVENTS = 8192  # in their rewards and slates; and those that came with the last of them
 TRIES = 5  # where another process was in the way
 
 
@@ -45,6 +46,13 @@ class Job(NamedTuple):
     kind: str
     asked: Any  # (decision, due), AskedSlate, Batch, or a function of the database
     done: Any
+
+
+def _events(job: Job) -> int:
+    """Return how many rewards or places a job has."""
+    if job.kind == REWARDS:
+        return len(job.asked.rewards)
+    return len(job.asked.rows) if job.kind == SLATES else 1
 
 
 class Writer:
@@ -111,7 +119,8 @@ class Writer:
         while (found := self._queue.get()) is not None:
             self._taken += len(found)
             jobs += [job for job in found if self._is_awaited(job.done)]
-            if len(jobs) >= LARGEST_BATCH or self._queue.empty():  # nobody else takes from it
+            is_full = len(jobs) >= LARGEST_BATCH or sum(map(_events, jobs)) >= MOST_EVENTS
+            if is_full or self._queue.empty():  # nobody else takes from it
                 return jobs, True
         return jobs, False
 

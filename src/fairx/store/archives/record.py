@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..database import Database, listed
+from ..database import Database, rows_among
 from ..errors import Conflict
 from ..sealing import Sum, blinded, revealed
 
@@ -76,11 +76,8 @@ def archived_among(database: Database, ids: Sequence[str]) -> set[str]:
     """Return which of these decisions are archived; of slates, by their own ids."""
     if not ids or not database.has_archive():
         return set()
-    marks, values = listed(ids)
-    return {
-        found
-        for (found,) in database.rows(f"SELECT id FROM archived WHERE id IN ({marks})", values)
-    }
+    sql = "SELECT id FROM archived WHERE id IN ({})"
+    return {found for (found,) in rows_among(database, sql, ids)}
 
 
 def archived_key() -> Conflict:
