@@ -12,7 +12,7 @@ import ctypes
 import os
 import re
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 # Before anything imports it. Tests are looked for in this module too: processes that they start must not inherit this.
@@ -69,6 +69,35 @@ declare double @llvm.minnum.f64(double, double)
 """
 
 
+class Tabled(NamedTuple):
+    """A policy of others that reads a row of a table in each round, and keeps what was played."""
+
+    table: Any
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        return 0, 0
+
+    def start(self, arms: int, dimension: int = 0) -> Any:
+        return np.zeros(arms)
+
+    def propose(
+        self, state: Any, arms: Any, contexts: Any, normals: Any, work: Any, out: Any
+    ) -> None:
+        row, total = self.table[int(state.sum()) % len(self.table)], 0.0
+        for position in range(len(arms)):
+            out[position] = row[arms[position]]
+            total += out[position]
+        for position in range(len(arms)):
+            out[position] /= total
+
+    def absorb(self, state: Any, arm: int, context: Any, reward: float, work: Any) -> None:
+        state[arm] += 1.0
+
+
+WIDE = (
+    np.random.default_rng(0).uniform(size=(5, 100)) ** 3
+)  # columns lie side by side in what is turned
+OTHERS = [(world, Tabled(table)) for world in (STILL, LINEAR) for table in (WIDE.T, WIDE.T[::2])]
 TABLES = all_items()  # a warp, which has none on a GPU, is one lane here, which has
 
 
@@ -135,7 +164,7 @@ class Emulated:
             TABLES,
         )
         self.values = [
-            np.ascontiguousarray(leaf.stacked(by_run=fleet.warps)) if leaf.is_own else leaf.first
+            np.ascontiguousarray(leaf.stacked(by_run=fleet.warps)) if leaf.is_own else leaf.shared
             for leaf in fleet.written.leaves
         ]
         self.arguments = [part for value in self.values for part in passed(value)]
@@ -184,10 +213,15 @@ def passed(value: Any) -> list[Any]:
     return [ctypes.c_void_p(0), ctypes.c_void_p(0), *parts]
 
 
-def compared(policy: Any, rounds: int, *, fused: bool | None) -> str:
+def world_for(policy: Any) -> Any:
+    """Return a world that a policy of the tests can be played in."""
+    if "Logistic" in name(policy):
+        return WORLDS[-1]
+    return LINEAR if is_linear(policy) else STILL
+
+
+def compared(world: Any, policy: Any, rounds: int, *, fused: bool | None) -> str:
     """Return in how many of four runs the choices are the processor's, and how far regrets are apart."""
-    world = LINEAR if is_linear(policy) else STILL
-    world = WORLDS[-1] if "Logistic" in name(policy) else world
     records, marks = (policy, world, MERITS[0], measures_of({})), checkpoint_rounds(100, rounds)
     runs = [OneRun(records, 0, marks, 1, run) for run in range(4)]
     there = Emulated(fleet_of(runs), fused=fused)
@@ -205,9 +239,10 @@ def main() -> None:
     """Print a line for each policy."""
     rounds, word = int(sys.argv[1]), (sys.argv[2:] or [""])[0]
     fused = True if "--fused" in sys.argv else None
-    for policy in POLICIES:
+    for world, policy in [(world_for(policy), policy) for policy in POLICIES] + OTHERS:
         if word in name(policy):
-            line = f"{compared(policy, rounds, fused=fused)}: {name(policy)[:90]}\n"
+            said = compared(world, policy, rounds, fused=fused)
+            line = f"{said}: {name(policy).splitlines()[0][:90]}\n"
             sys.stdout.write(line)
             sys.stdout.flush()
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from test_gpu import fleet
 
-from fairx import Exponential, FairXTS, Uniform, simulate
+from fairx import Exponential, FairXTS, OptimalFair, Uniform, simulate
 from fairx.compiled.gpu import teaching
 from fairx.environments import Bernoulli
 from fairx.simulation.sending import check_sent
@@ -98,9 +99,44 @@ def test_an_experiment_that_was_stopped_keeps_whole_kinds_and_goes_on(found: Any
     assert (kept + left, right) == (tasks, tasks)
 
 
+class Turned(Bernoulli):
+    """A world of ours, with a method of its own."""
+
+    def reward_of(self, example: Any, arm: int, rng: Any) -> float:
+        return 1.0 - float(rng.random() < 0.5)
+
+
+def test_more_numbers_than_a_kernel_takes_are_refused() -> None:
+    """Each mean of `OptimalFair` is an argument of its own."""
+    pytest.importorskip("numba_cuda", reason="pip install 'fairx[cuda]'")
+    means = np.linspace(0, 1, 600)
+    fair = OptimalFair(Exponential(4.0), means)
+    with pytest.raises(
+        ValueError, match=r"a run must take at most 32,764 bytes .*leave out device"
+    ):
+        fleet([fair], Bernoulli(means))
+
+
+def test_a_world_with_a_method_of_its_own_is_refused_by_name() -> None:
+    """It was told that its generator is no number: it has none."""
+    with pytest.raises(
+        ValueError, match=r"environment must be played by its `world` on a GPU, not Turned"
+    ):
+        simulate(
+            FairXTS(Exponential(4.0), 1, 0.5),
+            Turned([0.5, 0.2]),
+            Exponential(4.0),
+            rounds=2,
+            seed=1,
+            device="cuda",
+        )
+
+
 def test_a_world_that_draws_is_refused_by_name() -> None:
     merit = Exponential(4.0)
-    with pytest.raises(ValueError, match=r"not Drawing\(.*: `draw` takes a generator"):
+    with pytest.raises(
+        ValueError, match=r"not Drawing\(.*: `draw` and what goes with it take a generator"
+    ):
         simulate(FairXTS(merit, 1, 0.5), Drawing(0.5), merit, rounds=10, seed=1, device="cuda")
 
 

@@ -87,6 +87,11 @@ def test_their_kernels_make_the_choices_of_the_processor(word: str) -> None:
     assert set(found) == {"4 of 4 exact"}
 
 
+def test_tables_of_others_are_read_as_they_lie_and_their_writes_are_of_one_lane() -> None:
+    """Kernels took all arrays to lie row after row: columns were read for rows, silently."""
+    assert emulated("Tabled") == ["4 of 4 fused"] * 4
+
+
 def test_an_arm_that_is_owed_is_another_one_where_products_are_fused() -> None:
     """Otherwise what is emulated is not what a GPU does, and the test above would say nothing."""
     assert emulated("FairLearn", "--fused") == ["0 of 4 exact"]

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from fairx import Bandit, Exponential, FairXEG, FairXUCB, simulate
+from fairx import Bandit, Exponential, FairXEG, FairXUCB, OptimalFair, simulate
 from fairx.bandit import engine
 from fairx.environments import Bernoulli, Normal
+from fairx.numerics.trees import drawn, lift_all, new_tree
+from fairx.policies.many_arms import weigher_of
 from fairx.policies.optimism import Exact
 from fairx.simulation import catalogue_run
 
@@ -38,6 +40,44 @@ def check_same(tree: Any, row: Any) -> None:
     for curve in CURVES:
         np.testing.assert_allclose(getattr(tree, curve), getattr(row, curve), rtol=0, atol=1e-9)
     np.testing.assert_allclose(tree.exposure_curves, row.exposure_curves, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("arms", [3, 600])
+def test_an_arm_that_is_refused_changes_nothing(arms: int) -> None:
+    """The next decision was made for one more arm than there are means."""
+    bandit = Bandit(OptimalFair(Exponential(4), np.linspace(0, 1, arms)), arms=arms, seed=1)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=f"for all {arms + 1} arms"):
+            bandit.add_arm("new")
+        assert bandit.act().arm in range(arms)
+    bandit.remove_arm(0)
+    assert bandit.act().arm in range(1, arms)
+
+
+def test_a_solver_that_was_patched_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tree went on with ours: other pulls than with all arms in a row."""
+    policy = FairXUCB(Exponential(4), 0.2)
+    assert weigher_of(policy, 600, 0, 1) is not None
+
+    def even(self: Any, merit: Any, state: Any, arms: Any, work: Any, out: Any) -> None:
+        out[:] = 1.0 / len(arms)
+
+    monkeypatch.setattr(Exact, "deploy_optimum", even)
+    assert weigher_of(policy, 600, 0, 1) is None
+
+
+@pytest.mark.parametrize("arms", [1, 8, 513, 576, 1000, 4100])
+def test_the_last_arm_takes_what_rounding_leaves(arms: int) -> None:
+    """The walk went on where there was no tree: an IndexError, or memory that is not ours."""
+    rng = np.random.default_rng(arms)
+    for _ in range(20):
+        tree = new_tree(arms, 1)
+        for arm in range(arms):
+            tree.groups[tree.lowest + arm // 8, 0, arm % 8] = np.exp(4 * rng.uniform())
+        lift_all(tree)
+        for epsilon in (0.0, 0.05, 1.0):
+            found = drawn(tree, arms, (1 - epsilon) / tree.top[0], epsilon / arms, 1 - 2**-53)
+            assert arms - 8 <= found < arms
 
 
 @settings(max_examples=40)

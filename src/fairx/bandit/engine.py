@@ -58,7 +58,7 @@ class Engine:
         inner = inner_form(policy)
         self._ours = inner is policy
         self._kernel = inner  # the policy itself: a bandit has it for its own
-        self._state = self._started()
+        self._state = self._started(arms)
         self._clicking = range_of_clicks and Clicking(inner, arms, dimension, range_of_clicks)
         self._prepare()
 
@@ -150,19 +150,21 @@ class Engine:
 
     def grow(self) -> None:
         """Give the state room for one more arm, and keep all that was learned."""
-        before = self.parts()
-        self.arms += 1
-        self._state = self._started()
+        before, grown = (
+            self.parts(),
+            self._started(self.arms + 1),
+        )  # or it is refused, and nothing is changed
+        self.arms, self._state = self.arms + 1, grown
         if self._clicking is not None:
             self._clicking = self._clicking.grown()
         for name, part in self.parts().items():
             part[tuple(slice(0, size) for size in before[name].shape)] = before[name]
         self._prepare()
 
-    def _started(self) -> Any:
+    def _started(self, arms: int) -> Any:
         if self._ours:
-            return self._kernel.start(self.arms, self.dimension)
-        return self._kernel.start_with(self.arms, self.dimension, self._generator(0))
+            return self._kernel.start(arms, self.dimension)
+        return self._kernel.start_with(arms, self.dimension, self._generator(0))
 
     def parts(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays that the state is made of, by name, and what was clicked."""

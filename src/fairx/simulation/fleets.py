@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fairx.compiled import is_our_class
+from fairx.compiled import is_our_class, is_overridden
 from fairx.compiled.gpu import LANES, Fleet, alike, is_simulated, kind_of, leaves
-from fairx.environments.base import world_of
+from fairx.environments.base import DOORS, world_of
 from fairx.numerics.gpu_streams import ThreadStreams, WarpStreams
 from fairx.numerics.streams import BLOCK, HALF
 from fairx.policies.gradient import takes_steps
@@ -31,6 +31,7 @@ from .tally import Tally
 SCRATCH = ("deployed", "fair", "means", "candidates", "contexts", "work", "normals", "noise")
 FAR = ("curves", "exposures", "marks")
 SUMS = ("fairness", "reward", "exposure", "pulls")  # where shared memory is scarce
+ARGUMENTS = 32_764  # bytes that a kernel takes
 NEAR = 8192  # bytes of contexts that are brought near the lanes, at most
 
 
@@ -42,11 +43,13 @@ def check_device(run: OneRun) -> None:
     if hasattr(policy, "start_with"):
         theirs = f"have `propose` and `absorb` to be played on a GPU, not {short(policy.policy)}"
         raise InvalidValue(
-            "policy", f"{theirs}: `probabilities` takes a generator, which is not there"
+            "policy",
+            f"{theirs}: `probabilities` takes a generator, which is not there; {REMEDY}",
         )
-    if not hasattr(environment, "world"):
-        theirs = f"have `world` to be played on a GPU, not {short(environment)}"
-        raise InvalidValue("environment", f"{theirs}: `draw` takes a generator, which is not there")
+    if not hasattr(environment, "world") or is_overridden(environment, DOORS):
+        theirs = f"be played by its `world` on a GPU, not {short(environment)}"
+        why = "`draw` and what goes with it take a generator, which is not there"
+        raise InvalidValue("environment", f"{theirs}: {why}; {REMEDY}")
 
 
 def kinds(runs: Sequence[OneRun]) -> list[list[OneRun]]:
@@ -90,7 +93,22 @@ def fleet_of(runs: Sequence[OneRun]) -> Fleet:
     # Normal numbers that wait fill the cache: the state, the record behind the policy, is out of their way.
     end = str(len(records[0]))
     busy = [("1",), (end, "normals"), (end, "pulls")] if tally.noise.size else []
-    return Fleet(play_rounds, records, tally, SCRATCH, far, busy, warps=warps, runs=len(runs))
+    lanes = LANES if warps and not any(map(_is_written_by_others, (begun[0][0][0], world))) else 1
+    fleet = Fleet(
+        play_rounds, records, tally, SCRATCH, far, busy, warps=warps, lanes=lanes, runs=len(runs)
+    )
+    if fleet.bytes_of_arguments > ARGUMENTS:
+        rule = f"take at most {ARGUMENTS:,} bytes of arguments on a GPU, not {fleet.bytes_of_arguments:,}"
+        raise InvalidValue("a run", f"{rule}: many numbers belong in an array, or {REMEDY}")
+    return fleet
+
+
+def _is_written_by_others(record: Any) -> bool:
+    """Tell whether code of others changes what a run keeps: it does not know of other lanes."""
+    if not isinstance(record, tuple):
+        return False
+    writes = hasattr(record, "absorb") or hasattr(record, "pay")
+    return (writes and not is_our_class(type(record))) or any(map(_is_written_by_others, record))
 
 
 def _is_shared(runs: Sequence[tuple[Any, ...]]) -> bool:

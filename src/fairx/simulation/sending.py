@@ -24,7 +24,7 @@ def check_sent(records: Sequence[tuple[Any, ...]]) -> None:
     found = [leaf for leaf in leaves(records) if not leaf.is_code]
     for leaf in found:
         if not _is_sent(leaf.first):
-            what = "a number of 64 bits, a text, a function or an array of numbers with an axis"
+            what = "a number of 64 bits, a text, a function (def or lambda) or an array of numbers with an axis"
             shown = short(leaf.first) if np.ndim(leaf.first) else repr(leaf.first)
             raise InvalidValue(_name(leaf), f"be {what} on a GPU, not {shown}: {REMEDY}")
     own = {id(leaf.first): leaf for leaf in found if leaf.is_array and leaf.is_own}

@@ -16,7 +16,7 @@ from .leaves import Leaf, leaves, repeated
 from .memory import THREADS, Paths
 from .teaching import is_simulated, load_cuda
 from .trouble import check_gpu
-from .writing import LANES, write
+from .writing import write
 
 MOST = 1 << 50  # bytes: the simulator has no end of them
 
@@ -27,24 +27,34 @@ class Fleet:
     `records` are those of each run, of two at least: what these do not share is each run's own. Of `tally`,
     the last argument of the loop but start and stop, each has a copy. `scratch` names arrays of it that hold
     nothing between two launches, `far` those that are seldom used, and `busy` paths of what is read at any index.
+    With `warps`, so many `lanes` of one play a run.
     """
 
     def __init__(
         self, entry: Entry, records: Sequence[tuple[Any, ...]], tally: Any,
-        scratch: Sequence[str], far: Sequence[str], busy: Paths, *, warps: bool, runs: int,
+        scratch: Sequence[str], far: Sequence[str], busy: Paths, *, warps: bool, lanes: int, runs: int,
     ) -> None:  # fmt: skip
         low = _lowered(records)
         self.runs, self.warps, self.entry, self.ours = runs, warps, entry, is_ours(records[0])
+        self.lanes = lanes
         end = str(len(low[0]))
         found = [*leaves(low), *repeated(tally, len(low), (end,))]
         self.results = {leaf.path[1]: leaf for leaf in found if leaf.path[0] == end}
         self.written = write(
             (*low[0], tally), found, [(end, name) for name in scratch],
-            [(end, name) for name in far], busy, warps=warps,
+            [(end, name) for name in far], busy, warps=warps, lanes=lanes,
         )  # fmt: skip
 
     def __len__(self) -> int:
         return self.runs
+
+    @property
+    def bytes_of_arguments(self) -> int:
+        """How much is handed to the kernel: seven words for an array of one axis, two more for each other."""
+        found = self.written.leaves
+        return 8 * sum(
+            5 + 2 * (np.ndim(f.first) + f.is_own) if f.is_own or f.is_array else 1 for f in found
+        )
 
     @property
     def bytes_each(self) -> int:
@@ -74,13 +84,13 @@ class Fleet:
     def _sent(self, cuda: Any, leaf: Leaf) -> Any:
         if leaf.is_own:
             return cuda.to_device(leaf.stacked(by_run=self.warps), stream=self.stream)
-        return cuda.to_device(leaf.first, stream=self.stream) if leaf.is_array else leaf.first
+        return cuda.to_device(leaf.shared, stream=self.stream) if leaf.is_array else leaf.first
 
     def launch(self, start: int, stop: int) -> None:
         """Begin to play these rounds of all runs, beside what other fleets play."""
         # In the simulator lanes would not keep step, and one does all turns.
-        lanes = LANES if self.warps and not is_simulated() else 1
-        shape, room = (lanes, self.threads), 0 if self.warps else tables.size()
+        lanes = 1 if is_simulated() else self.lanes
+        shape, room = (lanes, self.threads), tables.size() if self.lanes == 1 else 0
         self.kernel[self.blocks, shape, self.stream, room](self.runs, start, stop, *self.sent)
         self.event.record(self.stream)
 
@@ -165,4 +175,4 @@ def threads_for(runs: int, warps: int) -> int:
 def _example(leaf: Leaf, warps: bool) -> Any:
     """Return something of the type that is sent."""
     short = leaf._replace(values=leaf.values[:2], runs=min(leaf.runs, 2))
-    return short.stacked(by_run=warps) if leaf.is_own else leaf.first
+    return short.stacked(by_run=warps) if leaf.is_own else leaf.shared

@@ -38,6 +38,11 @@ class Leaf(NamedTuple):
             self.first is None or isinstance(self.first, FunctionType) or is_dispatcher(self.first)
         )
 
+    @property
+    def shared(self) -> Any:
+        """The value that all runs share: of an array, row after row, for kernels take it to lie so."""
+        return np.ascontiguousarray(self.first) if self.is_array else self.first
+
     def stacked(self, *, by_run: bool) -> Any:
         """Return the values as one array: those of a run side by side, or those of all runs."""
         found = np.stack([np.asarray(value) for value in self.values])

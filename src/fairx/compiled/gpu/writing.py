@@ -34,8 +34,10 @@ class Written(NamedTuple):
 class Kernel:
     """A kernel in the making."""
 
-    def __init__(self, warps: bool, scratch: Paths, near: dict[tuple[str, ...], str]) -> None:
-        self.warps, self.scratch, self.near = warps, scratch, near
+    def __init__(
+        self, warps: bool, lanes: int, scratch: Paths, near: dict[tuple[str, ...], str]
+    ) -> None:
+        self.warps, self.lanes, self.scratch, self.near = warps, lanes, scratch, near
         self.before: list[str] = []
         self.after: list[str] = []
         self.names: dict[str, Any] = {}
@@ -48,10 +50,10 @@ class Kernel:
         parts = [self.value(part, (str(i),), by_path) for i, part in enumerate(records)]
         arguments = "".join(f", leaf{i}" for i in range(len(self.sent)))
         lines = [
-            f"def {name_of(LANES if self.warps else 1)}(runs, start, stop{arguments}):",
+            f"def {name_of(self.lanes)}(runs, start, stop{arguments}):",
             (WARP if self.warps else THREAD).rstrip(),
             *(f"    {line}" for line in self.before),
-            "" if self.warps else "    fill_tables()",
+            "    fill_tables()" if self.lanes == 1 else "",
             "    meet()" if self.warps else "",
             f"    loop({', '.join(parts)}, start, stop)",
             "    meet()" if self.warps else "",
@@ -150,8 +152,9 @@ class Kernel:
 
 
 def write(
-    records: Any, found: Sequence[Leaf], scratch: Paths, far: Paths, busy: Paths, *, warps: bool
-) -> Written:
+    records: Any, found: Sequence[Leaf], scratch: Paths, far: Paths, busy: Paths, *,
+    warps: bool, lanes: int,
+) -> Written:  # fmt: skip
     """Return the kernel that plays records like these, with a warp or a thread for each run."""
     near = of_warps(found, far) if warps else of_threads(found, far, busy)
-    return Kernel(warps, scratch, near).written(records, found)
+    return Kernel(warps, lanes, scratch, near).written(records, found)
