@@ -115,11 +115,13 @@ class Writer:
 
     def _gathered(self) -> tuple[list[Job], bool]:
         """Wait for jobs, and take those that have come meanwhile, too."""
-        jobs: list[Job] = []
+        jobs, events = list[Job](), 0
         while (found := self._queue.get()) is not None:
             self._taken += len(found)
-            jobs += [job for job in found if self._is_awaited(job.done)]
-            is_full = len(jobs) >= LARGEST_BATCH or sum(map(_events, jobs)) >= MOST_EVENTS
+            awaited = [job for job in found if self._is_awaited(job.done)]
+            jobs += awaited
+            events += sum(map(_events, awaited))
+            is_full = len(jobs) >= LARGEST_BATCH or events >= MOST_EVENTS
             if is_full or self._queue.empty():  # nobody else takes from it
                 return jobs, True
         return jobs, False
