@@ -150,10 +150,8 @@ class Engine:
 
     def grow(self) -> None:
         """Give the state room for one more arm, and keep all that was learned."""
-        before, grown = (
-            self.parts(),
-            self._started(self.arms + 1),
-        )  # or it is refused, and nothing is changed
+        before = self.parts()
+        grown = self._started(self.arms + 1)  # or it is refused, and nothing is changed
         self.arms, self._state = self.arms + 1, grown
         if self._clicking is not None:
             self._clicking = self._clicking.grown()

@@ -164,9 +164,7 @@ def drawn(tree: Tree, arms: int, scale: float, each: float, uniform: float) -> i
     group, first, size, rest = 0, 0, LAST * tree.lowest + 1, uniform  # size: arms below a sibling
     while True:
         k = 0
-        while (
-            k < LAST and first + size < arms
-        ):  # behind the last that has arms there may be nothing
+        while k < LAST and first + size < arms:  # there may be nothing behind the last
             mass = scale * tree.groups[group, 0, k] + each * size
             if rest < mass:
                 break
