@@ -5,8 +5,8 @@ python tests/bad_weather.py --store postgresql --rounds 5
 python tests/bad_weather.py --store sqlite --before CHECKOUT    # an older fairx, then this one
 
 SQLite: a full disk (of its own where this may mount one, else by a limit), a lock that lasts, a clock that is set,
-backups, a restore. PostgreSQL: a connection that swallows everything, a primary that only reads, dumps,
-connections cut, a crash. All: kills, slates, and in the end a check of every line. Not tried: a full disk of PostgreSQL.
+backups, a restore. PostgreSQL: a connection that swallows everything, a primary that only reads, a full disk (where this
+may mount one), dumps, connections cut, a crash. All: kills, slates, and in the end a check of every line.
 """
 
 from __future__ import annotations
@@ -131,11 +131,11 @@ def filled(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def disk_of_its_own(folder: Path) -> Iterator[Path | None]:
-    """Mount a disk of 64 MB, if we may; None where we may not."""
+def disk_of_its_own(folder: Path, size: str = "64m") -> Iterator[Path | None]:
+    """Mount a small disk, if we may; None where we may not."""
     place = folder / "disk"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
     try:
         done = subprocess.run(mount, capture_output=True, check=False).returncode == 0
     except OSError:
@@ -245,6 +245,26 @@ def put_back(server: Server, seed: int, out: Path) -> Journal:
 # PostgreSQL.
 
 
+@contextmanager
+def cluster_with_a_disk(programs: Path) -> Iterator[tuple[Cluster, Path | None]]:
+    """Run a cluster on a disk of its own, if we may mount one."""
+    with tempfile.TemporaryDirectory(prefix="fairx-disk-") as folder:
+        Path(folder).chmod(0o711)  # PostgreSQL is another user
+        with disk_of_its_own(Path(folder), "400m") as disk, cluster(programs, disk) as database:
+            yield database, disk
+
+
+def full_database(
+    servers: Sequence[Server], database: Cluster, journal: Journal, disk: Path
+) -> None:
+    """Fill the disk of the database: it refuses to write, or stops, and is started when there is room."""
+    with filled(disk), felt(servers, journal, "full disks"):
+        pass
+    if not database.running():
+        database.start()
+    ready(servers)
+
+
 def black_hole(server: Server, between: Proxy, journal: Journal) -> None:
     """Swallow all that a service and its database say, and give it back when it was given up."""
     between.stall()
@@ -322,7 +342,11 @@ def on_postgresql(folder: Path, rounds: int, seed: int) -> tuple[Journal, list[s
     """Make all weather of PostgreSQL, in turns that differ."""
     programs, chance = binaries(), random.Random(seed)
     assert programs is not None, "apt-get install postgresql"
-    with cluster(programs) as database, proxy(database.port) as between:
+    with (
+        cluster_with_a_disk(programs) as (database, disk),
+        proxy(database.port) as between,
+    ):
+        sys.stdout.write(f"a disk of its own: {'yes' if disk else 'no: none is filled'}\n")
         store = database.create_database()
         far = store.replace(f":{database.port}/", f":{between.port}/")
         servers = [Server(far, folder), Server(store, folder)]
@@ -334,6 +358,8 @@ def on_postgresql(folder: Path, rounds: int, seed: int) -> tuple[Journal, list[s
                 lambda: cut_off(servers, database, 0.5),
                 lambda: kill_after(chance.choice(servers), chance.uniform(0, 1.5)),
             ]
+            if disk:
+                weather.append(lambda: full_database(servers, database, journal, disk))
             for _ in range(rounds):
                 for one in chance.sample(weather, len(weather)):
                     ready(servers)

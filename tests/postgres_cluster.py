@@ -81,6 +81,7 @@ class Cluster:
             "unix_socket_directories": self.folder,
             "fsync": "on",  # what is acknowledged is on the disk, as in production
             "shared_buffers": "16MB",
+            "max_wal_size": "128MB",  # small disks are not to fill by themselves
         }
         given = " ".join(f"-c {name}={value}" for name, value in settings.items())
         log = self.folder / "log"
@@ -153,10 +154,10 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster(programs: Path) -> Iterator[Cluster]:
-    """Run a cluster and remove it, also after an error."""
+def cluster(programs: Path, folder: Path | None = None) -> Iterator[Cluster]:
+    """Run a cluster, in a folder if one is given, and remove it, also after an error."""
     remove_leftovers(programs)
-    made = Path(tempfile.mkdtemp(prefix=f"new-{PREFIX}"))
+    made = Path(tempfile.mkdtemp(prefix=f"new-{PREFIX}", dir=folder))
     lock = hold(made)  # before it has the name that others look for
     running = Cluster(programs, made.rename(made.with_name(made.name.removeprefix("new-"))), lock)
     try:

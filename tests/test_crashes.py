@@ -13,7 +13,10 @@ from bad_weather import (
     backup,
     black_hole,
     clock_steps,
+    cluster_with_a_disk,
+    decided,
     dump,
+    full_database,
     full_disk,
     lasting_lock,
     mistimed,
@@ -121,3 +124,15 @@ def test_two_services_on_postgresql_killed_and_cut_off_in_bad_weather(
     weather = ("black holes", "primaries that only read", "dumps")
     assert [journal.counts[each] for each in weather] == [1, 1, 1]
     assert journal.counts["not answered"]  # the kills were felt
+
+
+def test_a_full_disk_of_postgresql_loses_nothing(tmp_path: Path, postgres: Any) -> None:
+    with cluster_with_a_disk(postgres.programs) as (database, disk):
+        if disk is None:
+            pytest.skip("a disk of its own must not be mounted here")
+        servers = [Server(database.create_database(), tmp_path)]
+        with under_load(servers, seed=4) as journal:
+            decided(journal, 30)
+            full_database(servers, database, journal, disk)
+            decided(journal, 30)
+        assert check(servers[0].store, journal) == []

@@ -9,6 +9,7 @@ from typing import Any
 from .observing import Tracer
 
 EXTRA = "--traces needs {}: pip install 'fairx[tracing]'"
+UNNAMED = "unknown_service"  # as OpenTelemetry calls a service unless OTEL_SERVICE_NAME is set
 FAILED = 500
 
 
@@ -64,10 +65,14 @@ def exporting() -> Any:
     """Return a provider that sends spans as OTEL_* says."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import SERVICE_NAME, Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ModuleNotFoundError as error:
         raise ImportError(EXTRA.format(error.name)) from error
-    provider = TracerProvider()
+    about = Resource.create()
+    if f"{about.attributes[SERVICE_NAME]}".startswith(UNNAMED):
+        about = about.merge(Resource({SERVICE_NAME: "fairx"}))
+    provider = TracerProvider(resource=about)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return provider
