@@ -29,7 +29,7 @@ def test_the_product_of_what_is_asked_for_is_bounded(tmp_path: Path) -> None:
                 service.ask("POST", f"{E}/{name}/decide", body), 422, "invalid"
             )
             assert field == "count"
-            assert f"dimension at most 1000, not {found}: see --limit-numbers" in message
+            assert f"at most 1000, not {found}: see --limit-numbers" in message
         assert len(service.decide("k", count=20, contexts=rows)["decisions"]) == 20
         assert len(service.decide("k", "plain", count=100)["decisions"]) == 100
     assert Limits().numbers == 1_000_000
