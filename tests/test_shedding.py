@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import http.client
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +210,74 @@ def test_nothing_new_comes_in_while_one_has_waited_long_unless_there_are_few() -
     load.end(1)
     load.at_work = FEW
     assert [*found, load.is_full] == [False, True, False, False]
+
+
+class Held:
+    """Somebody who waits for what comes when it is told to."""
+
+    def __init__(self) -> None:
+        self.waits, self.go = asyncio.Event(), asyncio.Event()
+
+    async def until(self, value: Any) -> Any:
+        """Return a value, later."""
+        self.waits.set()
+        await self.go.wait()
+        return value
+
+
+async def _is_full_while(service: Service, held: Held, path: str, receive: Any) -> bool:
+    """Tell whether a service refuses what is new while a request, and a few more, have waited for long."""
+    load, now, sent = service.runtime.load, [0.0], list[Any]()
+    load._clock = lambda: now[0]
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": []}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asked = asyncio.ensure_future(service.application(scope, receive, send))
+    await asyncio.wait_for(held.waits.wait(), 60)
+    load.at_work, now[0] = load.at_work + FEW, 2 * LONG
+    found = load.is_full
+    load.at_work -= FEW
+    held.go.set()
+    await asyncio.wait_for(asked, 60)
+    assert sent[0]["status"] == 200
+    assert (load.at_work, load._begun) == (0, {})
+    return found
+
+
+def test_what_is_still_on_its_way_has_nobody_refused(tmp_path: Path) -> None:
+    """70 requests whose bodies did not come had the service refuse all others for 20 s."""
+    with serving(tmp_path / "store.db") as service:
+        service.create()
+        part = {"experiment": "shop", "route": "decide", "body": {"key": "b"}}
+        for path, body in (
+            (f"{E}/shop/decide", {"key": "a"}),
+            ("/v1/batch", {"requests": [part]}),
+        ):
+            held = Held()
+            whole = {"type": "http.request", "body": json.dumps(body).encode()}
+            receive = functools.partial(held.until, whole)
+            assert not service.runner.run(_is_full_while(service, held, path, receive))
+
+
+def test_a_batch_that_waits_for_long_is_waited_for(tmp_path: Path) -> None:
+    """300 clients with batches had each other wait, and one with a single decision, for 3 to 6 s."""
+    with serving(tmp_path / "store.db") as service:
+        service.create()
+        held, write = Held(), service.runtime.write
+
+        async def later(kind: str, asked: Any) -> Any:
+            return await held.until(await write(kind, asked))
+
+        service.runtime.write = later  # type: ignore[method-assign, assignment]
+        part = {"experiment": "shop", "route": "decide", "body": {"key": "a"}}
+        body = json.dumps({"requests": [part]}).encode()
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": body}
+
+        assert service.runner.run(_is_full_while(service, held, "/v1/batch", receive))
 
 
 def test_what_is_asked_again_is_neither_made_nor_written_again(tmp_path: Path) -> None:

@@ -90,11 +90,8 @@ class Application:
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         if not is_called_right(scope, self._hosts):
             message = f"without tokens, the host must be one of {', '.join(self._hosts or ())}"
-            await answer(
-                scope,
-                send,
-                self._entrance.failed(Refused(403, "forbidden", message), scope["path"]),
-            )
+            reply = self._entrance.failed(Refused(403, "forbidden", message), scope["path"])
+            await answer(scope, send, reply)
             return
         if scope["method"] == "POST" and scope["path"].startswith(PREFIX):
             name, _, last = scope["path"][len(PREFIX) :].partition("/")
@@ -108,7 +105,6 @@ class Application:
 
     async def _fast(self, scope: Any, receive: Any, send: Any, name: str, route: str) -> None:
         begun = time.perf_counter()
-        self.runtime.load.begin(id(scope))
         try:
             reply = await self._asked(scope, name, route, receive)
         finally:
@@ -130,6 +126,7 @@ class Application:
                 limit = self.runtime.limits.body_bytes
                 body = body_there(scope, limit)
                 body = await body_of(receive, limit) if body is None else body
+                self.runtime.load.begin(id(scope))  # not before: a client may be slow
             await self._entrance.hear_of(name)
             return Reply(200, await handler(self.runtime, name, body))
         except Exception as error:  # noqa: BLE001 - answered and logged
@@ -141,6 +138,7 @@ class Application:
             await self._entrance.admit(authorization(scope), access.SOME, access.ANY)
             check_no_query(scope)
             body = await body_of(receive, self.runtime.limits.body_bytes)
+            self.runtime.load.begin(id(scope))
 
             async def ask(name: str, route: str, part: bytes) -> Reply:
                 return await self._asked(scope, name, route, receive, part)
@@ -148,6 +146,8 @@ class Application:
             reply = Reply(200, await batches.answers_to(self.runtime, body, ask))
         except Exception as error:  # noqa: BLE001 - answered and logged
             reply = self._entrance.failed(error, scope["path"])
+        finally:
+            self.runtime.load.end(id(scope))
         await answer(scope, send, reply)
 
     def _routes(self) -> list[StarletteRoute]:

@@ -56,12 +56,12 @@ class Load:
         return self.at_once >= self._limit or self._clock() - oldest > LONG
 
     def begin(self, request: int) -> None:
-        """Note that a request is being answered, which should be quick."""
+        """Note that a request is there whole, and being answered, which should be quick."""
         self._begun[request] = self._clock()
 
     def end(self, request: int) -> None:
-        """Note that it was."""
-        del self._begun[request]
+        """Note that it was, or was refused before it was there."""
+        self._begun.pop(request, None)
 
     def let_in(self, loop: asyncio.AbstractEventLoop) -> None:
         """Count a request that will begin: of those that come together, only so many may."""
