@@ -13,13 +13,14 @@ from typing import Any
 import apsw
 import psycopg
 import pytest
-from asking import POLICY, E, Service, failure, serving
+from asking import LINEAR, POLICY, E, Service, failure, serving
 from stalling import proxy
 
+from fairx.policies import base
 from fairx.service import readers
 from fairx.service.limits import Limits
 from fairx.service.readers import Readers
-from fairx.store import Store, postgres
+from fairx.store import Store, deciding, postgres, statistics
 from fairx.store.deciding import Decider
 from fairx.store.errors import Overloaded
 from fairx.store.snapshots import newest
@@ -282,6 +283,40 @@ def test_nothing_is_compiled_inside_a_request(
     go.set()
     monkeypatch.setattr("fairx.service.holding.COMPILED_IN", 10.0)
     assert shop.decide("k", "new")["snapshot"] == 1
+
+
+COMPILING = (deciding._ready_to_draw, statistics._ready_to_add, base._ready_to_absorb)
+TOLD = {"kind": "FairXGradient", "steepness": 4, "rate": 0.2}
+UCB = {"kind": "FairXUCB", "merit": POLICY["merit"], "width": 0.5}
+
+
+@pytest.mark.parametrize("policy", [TOLD, UCB, LINEAR], ids=lambda policy: policy["kind"])
+def test_nothing_is_compiled_by_a_second_decision_or_by_learning(
+    tmp_path: Path, policy: Any
+) -> None:
+    """It was, in a request, and in a transaction that held the locks of what was learned: 2 s on a busy machine."""
+    for each in COMPILING:
+        each.cache_clear()
+    linear: dict[str, Any] = {"dimension": 1} if policy is LINEAR else {}
+    contexts: dict[str, Any] = {"contexts": [[1.0], [2.0], [3.0]]} if policy is LINEAR else {}
+    with serving(tmp_path / "store.db") as service:
+        service.create(policy=policy, reward_window_s=10.0, **linear)
+        service.runner.run(service.runtime.compiled(service.runtime.decider("shop")))
+        compiled = [each.cache_info().misses for each in COMPILING]
+        for key in ("first", "second"):
+            service.reward(service.decide(key, **contexts)["decision"], 1.0)
+        service.later(11)
+        assert service.get(f"{E}/shop/status")["mature"] == 2
+        assert [each.cache_info().misses for each in COMPILING] == compiled
+
+
+def test_learning_waits_until_it_is_compiled(shop: Service) -> None:
+    shop.decide("k")
+    decider = shop.runtime.decider("shop")
+    for ready in (False, True):
+        decider.is_ready = ready
+        shop.later(1000)
+        assert shop.get(f"{E}/shop/status")["mature"] == int(ready)
 
 
 def test_what_another_process_acknowledged_is_found_however_soon(database_url: str) -> None:

@@ -41,7 +41,8 @@ async def fold_forever(runtime: Runtime) -> None:
 async def fold_once(runtime: Runtime) -> bool:
     """Fold what is mature; tell whether there may be more."""
     more = False
-    for experiment in [decider.snapshot.experiment for decider in runtime.deciders.values()]:
+    ready = [decider for decider in runtime.deciders.values() if decider.is_ready]
+    for experiment in [decider.snapshot.experiment for decider in ready]:
         found = await _folded(runtime, experiment)
         if found is None or experiment.name not in runtime.deciders:
             continue  # nothing new, or it was deleted meanwhile

@@ -21,7 +21,7 @@ from .compact import chances_on_record
 from .identity import words
 from .offering import Candidates, Offer
 from .snapshots import Snapshot
-from .statistics import state_of
+from .statistics import make_ready_to_learn, state_of
 
 
 class Solved(NamedTuple):
@@ -79,10 +79,13 @@ class Decider:
             self.draws_slates()
 
     def make_ready(self) -> None:
-        """Make ready for decisions, which may take seconds the first time."""
+        """Make ready to decide, and to learn, which may take seconds the first time."""
         snapshot = self.snapshot
         self._state = state_of(snapshot.experiment.settings, snapshot.sums, len(snapshot.arms))
         self._compile()
+        if self.solves_once:
+            _ready_to_draw()
+        make_ready_to_learn(snapshot.experiment.settings)
         self.is_ready = True
 
     @property

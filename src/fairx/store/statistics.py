@@ -19,7 +19,7 @@ from fairx.policies.ridge import new_ridge
 from fairx.types import Matrix, Vector
 
 from .settings import Settings, is_kept_whole
-from .told import filled, with_more_arms
+from .told import filled, ready_to_take_in, with_more_arms
 
 
 def empty(settings: Settings, arms: int) -> Vector:
@@ -53,6 +53,15 @@ def learn(
     for arm, reward in zip(arms, rewards.tolist(), strict=True):
         pulls[arm] += 1.0
         totals[arm] += reward
+
+
+def make_ready_to_learn(settings: Settings) -> None:
+    """Compile what learning takes: a fold holds locks, and who writes waits for it."""
+    policy: Any = settings.policy
+    if is_kept_whole(settings):
+        ready_to_take_in(repr(policy), policy, settings.dimension)
+    elif settings.dimension:
+        _ready_to_add()
 
 
 def state_of(settings: Settings, sums: Vector, arms: int) -> Any:

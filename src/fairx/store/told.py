@@ -6,6 +6,7 @@ record, also where nothing is learned from it: so the same log gives the same bi
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -76,6 +77,12 @@ def tell_and_learn(
             if reward is not None:
                 policy.learn(state, each.arm, context, reward)
     values[:] = flat(state)
+
+
+@functools.lru_cache(maxsize=1024)
+def ready_to_take_in(name: str, policy: Any, dimension: int) -> None:
+    """Compile how this policy learns. Records equal as tuples may differ: hence the name."""
+    policy.learn(policy.start(1, dimension), 0, np.zeros(dimension), 0.0)
 
 
 class _Telling:
