@@ -118,6 +118,20 @@ def test_rounding_does_not_take_the_best_arm_from_its_high_end(seed: int) -> Non
     check_same(tree, row)
 
 
+@pytest.mark.parametrize("seed", [0, 4])
+@pytest.mark.parametrize(
+    ("bounds", "steepness", "width"),
+    [((0.4, 0.7999999999999999), 100.0, 0.5), ((0.0, 0.7), 100.0, 0.5), ((-0.1, 1.1), 50.0, 2.0)],
+)
+def test_rounding_takes_no_arm_from_a_bound_that_many_reach(
+    bounds: tuple[float, float], steepness: float, width: float, seed: int
+) -> None:
+    """Arms due an eighth of all exposure had none: the level they promise was rounded to above their bound."""
+    means = np.random.default_rng(seed).uniform(*bounds, size=20)
+    policy = FairXUCB(Exponential(steepness), width, bounds=bounds)
+    check_same(*both_ways(policy, Normal(means, 0.3), 160, seed))
+
+
 @pytest.mark.parametrize("passes", [1, 2])
 def test_a_climb_that_is_cut_short_is_played_in_a_row(passes: int) -> None:
     policy = FairXUCB(Exponential(4.0), 2.0, solver=Exact(passes))
