@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -64,6 +65,26 @@ def test_a_solver_that_was_patched_is_asked(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(Exact, "deploy_optimum", even)
     assert weigher_of(policy, 600, 0, 1) is None
+
+
+class SquareRoot(NamedTuple):
+    """A merit of others, as on the page: an error below its floor."""
+
+    floor: float
+
+    def log(self, mean: float) -> float:
+        return 0.5 * math.log(mean + self.floor)
+
+
+def test_a_merit_that_ends_within_reach_is_asked_arm_by_arm() -> None:
+    """With 512 arms it was a math domain error, and with 511 none."""
+    merit: Any = SquareRoot(0.1)
+    policy, means = FairXEG(merit, 0.1), np.linspace(0.4, 0.6, 512)
+    assert weigher_of(policy, 512, 0, 1) is not None
+    assert weigher_of(policy, 512, -1, 1) is None
+    result = simulate(policy, Normal(means, 0.08), Exponential(4), rounds=20, seed=1)
+    assert result.pulls.sum() == 20
+    assert Bandit(policy, arms=512, seed=1, reward_range=(-1, 1)).act().arm in range(512)
 
 
 @pytest.mark.parametrize("arms", [1, 8, 513, 576, 1000, 4100])
