@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -66,6 +67,26 @@ def test_a_solver_that_was_patched_is_asked(monkeypatch: pytest.MonkeyPatch) -> 
     assert weigher_of(policy, 600, 0, 1) is None
 
 
+class SquareRoot(NamedTuple):
+    """A merit of others, as on the page: an error below its floor."""
+
+    floor: float
+
+    def log(self, mean: float) -> float:
+        return 0.5 * math.log(mean + self.floor)
+
+
+def test_a_merit_that_ends_within_reach_is_asked_arm_by_arm() -> None:
+    """With 512 arms it was a math domain error, and with 511 none."""
+    merit: Any = SquareRoot(0.1)
+    policy, means = FairXEG(merit, 0.1), np.linspace(0.4, 0.6, 512)
+    assert weigher_of(policy, 512, 0, 1) is not None
+    assert weigher_of(policy, 512, -1, 1) is None
+    result = simulate(policy, Normal(means, 0.08), Exponential(4), rounds=20, seed=1)
+    assert result.pulls.sum() == 20
+    assert Bandit(policy, arms=512, seed=1, reward_range=(-1, 1)).act().arm in range(512)
+
+
 @pytest.mark.parametrize("arms", [1, 8, 513, 576, 1000, 4100])
 def test_the_last_arm_takes_what_rounding_leaves(arms: int) -> None:
     """The walk went on where there was no tree: an IndexError, or memory that is not ours."""
@@ -116,6 +137,20 @@ def test_rounding_does_not_take_the_best_arm_from_its_high_end(seed: int) -> Non
     means = np.random.default_rng(seed).uniform(size=65).round(1)
     tree, row = both_ways(FairXUCB(Exponential(50.0), 0.5), Normal(means, 0.3), 600, seed)
     check_same(tree, row)
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+@pytest.mark.parametrize(
+    ("bounds", "steepness", "width"),
+    [((0.4, 0.7999999999999999), 100.0, 0.5), ((0.0, 0.7), 100.0, 0.5), ((-0.1, 1.1), 50.0, 2.0)],
+)
+def test_rounding_takes_no_arm_from_a_bound_that_many_reach(
+    bounds: tuple[float, float], steepness: float, width: float, seed: int
+) -> None:
+    """Arms due an eighth of all exposure had none: the level they promise was rounded to above their bound."""
+    means = np.random.default_rng(seed).uniform(*bounds, size=20)
+    policy = FairXUCB(Exponential(steepness), width, bounds=bounds)
+    check_same(*both_ways(policy, Normal(means, 0.3), 160, seed))
 
 
 @pytest.mark.parametrize("passes", [1, 2])

@@ -137,10 +137,15 @@ def weigher_of_merits(merit: Merit, epsilon: float, low: float, high: float) -> 
 def can_be_added(merit: Merit, low: float, high: float) -> bool:
     """Tell whether sums of merits are neither lost nor infinite.
 
+    One of others may raise an error outside of its domain, where few rewards are, or none.
+
     Examples
     --------
     >>> from fairx import Exponential
     >>> can_be_added(Exponential(10), 0, 1), can_be_added(Exponential(1000), 0, 1)
     (True, False)
     """
-    return abs(merit.log(low)) < WITHIN and abs(merit.log(high)) < WITHIN
+    try:
+        return abs(merit.log(low)) < WITHIN and abs(merit.log(high)) < WITHIN
+    except (ArithmeticError, ValueError):
+        return False

@@ -23,6 +23,7 @@ from fairx.types import Indices, Vector
 from .many_arms import can_be_added
 
 WEIGHT, VALUE, LEAST_HIGH, MOST_LOW = range(4)  # columns of a tree of ends
+NEAR = 2.0**-46  # of a level: more than rounding adds to it, of a million arms
 
 
 class OptimisticEnds(NamedTuple):
@@ -56,7 +57,7 @@ class OptimisticEnds(NamedTuple):
         self, state: Any, arms: Indices, position: int, weights: Vector, changed: Indices
     ) -> int:
         """Put the arm at its better end, and then all whose threshold the level crosses."""
-        put_end(self.ends, state, arms[position], position, level_of(self.ends), weights)
+        put_end(self.ends, state, arms[position], position, bar_of(self.ends), weights)
         lift(self.ends, position)
         changed[0] = position
         return settle_ends(self.ends, state, arms, self.passes, weights, changed, 1)
@@ -75,9 +76,20 @@ def level_of(ends: Tree) -> float:
 
 
 @kernel
-def put_end(ends: Tree, state: Any, arm: int, position: int, level: float, weights: Vector) -> None:
+def bar_of(ends: Tree) -> float:
+    """Return the level, less what rounding may have added to it.
+
+    Of steep merits a threshold is the high end itself, to the last bit, and so is the level that arms with one
+    high end, a bound, promise: above it by rounding, an arm that is best there would be put at its low end.
+    """
+    level = level_of(ends)
+    return level - NEAR * abs(level)
+
+
+@kernel
+def put_end(ends: Tree, state: Any, arm: int, position: int, bar: float, weights: Vector) -> None:
     """Put an arm at the end that is better at this level."""
-    put_at(ends, state, arm, position, level <= state.thresholds[arm], weights)
+    put_at(ends, state, arm, position, bar <= state.thresholds[arm], weights)
 
 
 @kernel
@@ -99,14 +111,14 @@ def settle_ends(
     """Move all arms whose threshold the level crossed, until it stays; list them, and count them.
 
     The level of any ends is at most the best one, and that of ends which are best at it is not below it:
-    it never falls, but where rounding puts it above a threshold that it is to stay below.
+    it never falls, but by rounding.
     """
     full = False
     for _ in range(passes):
-        level, first = level_of(ends), count
-        while ends.top[LEAST_HIGH] < level or ends.top[MOST_LOW] >= level:
-            position = first_with(ends, LEAST_HIGH if ends.top[LEAST_HIGH] < level else MOST_LOW)
-            put_end(ends, state, arms[position], position, level, weights)
+        bar, first = bar_of(ends), count
+        while ends.top[LEAST_HIGH] < bar or ends.top[MOST_LOW] >= bar:
+            position = first_with(ends, LEAST_HIGH if ends.top[LEAST_HIGH] < bar else MOST_LOW)
+            put_end(ends, state, arms[position], position, bar, weights)
             lift(ends, position)
             if count == len(changed):  # the list keeps those of this pass, which are all different
                 for i in range(first, count):
@@ -116,7 +128,7 @@ def settle_ends(
             count += 1
         if count == first:
             break
-        if level_of(ends) < level:
+        if level_of(ends) < bar:
             put_back(ends, state, arms, weights, changed[first:count])
             break
     return len(changed) if full else count
