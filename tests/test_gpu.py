@@ -9,8 +9,9 @@ import json
 import os
 import subprocess
 import sys
+from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -81,6 +82,66 @@ def test_arms_that_sleep_are_refused_by_name() -> None:
     asleep = Sleeping(STILL, pools=[[0, 1], [1, 2]], every=10)
     with pytest.raises(ValueError, match="must have all arms on offer on a GPU, not Sleeping"):
         fleet([TS, TS], asleep)
+
+
+class Even(NamedTuple):
+    """A policy of others, in its inner form, whose method a test writes."""
+
+    share: float
+
+    def needs(self, arms: int, dimension: int) -> tuple[int, int]:
+        return 0, 0
+
+    def start(self, arms: int, dimension: int = 0) -> Any:
+        return np.zeros(arms)
+
+    def propose(
+        self, state: Any, arms: Any, contexts: Any, normals: Any, work: Any, out: Any
+    ) -> None:
+        for position in range(len(arms)):
+            out[position] = np.exp(self.share) / (np.exp(self.share) * len(arms))
+
+    def absorb(self, state: Any, arm: int, context: Any, reward: float, work: Any) -> None:
+        state[arm] += reward
+
+
+def apart(seen: Any) -> float:
+    return float(np.abs(seen.deployed - seen.fair).sum())
+
+
+ARRAYS = "it makes an array, or NumPy does: write on one that is there, in a loop: leave out device"
+
+
+@compiled_alone
+@pytest.mark.parametrize(
+    ("policy", "measures", "message"),
+    [
+        (Even(0.5), {}, r"Even\(share=0.5\) .*: numba-cuda has no np.exp of a number: math"),
+        (TS, {"apart": apart}, rf"^Measure\(name='apart'.* compiled for a GPU: {ARRAYS}"),
+    ],
+)
+def test_code_of_others_that_a_gpu_cannot_have_is_named(
+    policy: Any, measures: Any, message: str
+) -> None:
+    """A KeyError, or an address of ours, was all that was said; a processor plays both."""
+    pytest.importorskip("numba_cuda", reason="pip install 'fairx[cuda]'")
+    from fairx.compiled.gpu.assembly import assembly
+    from fairx.simulation.fleets import fleet_of
+    from fairx.simulation.on_gpu import _make_room
+
+    records, marks = (policy, STILL, MERITS[0], measures_of(measures)), checkpoint_rounds(2, 100)
+    runs = [OneRun(records, len(measures), marks, 1, run) for run in range(2)]
+    with pytest.raises(Exception) as raised:  # noqa: PT011 - of which class, the next lines say
+        assembly(fleet_of(runs), optimised=False)
+    with pytest.raises(TypeError, match=message):
+        _make_room(runs, raised.value, deque(), alone=True)
+
+
+def test_errors_that_no_compiler_raised_stay_what_they_are() -> None:
+    from fairx.compiled.gpu import complaint_of
+
+    error = KeyError("mine")
+    assert complaint_of(error, "a policy") is error
 
 
 @compiled_alone

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from fairx.compiled import code_of
 from fairx.compiled.gpu import complaint_of, free_memory, halved, is_out_of_memory, many_blocks
 from fairx.errors import FairxError
 from fairx.texts import short
 
 from .fleets import fleet_of
 from .joining import Joining, Runs
+from .one_run import OneRun
 from .runs import Watch, cores, paced
 
 RESULTS = ("exposure", "pulls", "curves", "exposures")
@@ -110,10 +112,15 @@ def _go_on(voyage: Voyage, waiting: deque[Runs], under_way: list[Voyage], watch:
 def _make_room(runs: Runs, error: Exception, waiting: deque[Runs], *, alone: bool) -> bool:
     """Put runs back for which there was no memory, in halves if nothing else takes any; tell whether to go on."""
     if not is_out_of_memory(error):
-        raise complaint_of(error, short(runs[0].records[0])) from error
+        raise complaint_of(error, _blamed(runs[0])) from error
     size = halved(len(runs), error) if alone else len(runs)
     waiting.extendleft([runs[size:], runs[:size]] if size < len(runs) else [runs])
     return alone
+
+
+def _blamed(run: OneRun) -> str:
+    """Return what of a run's records is not ours, in words: it is this that cannot be compiled."""
+    return ", ".join(short(part) for part in run.records if code_of(part)) or short(run.records[0])
 
 
 class Voyage:

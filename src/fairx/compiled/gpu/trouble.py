@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import traceback
 from typing import Any
 
 from fairx.errors import FairxError
 
 from ..complaints import complaint
+
+COMPILERS = ("numba.core", "numba.cuda.core", "numba.cuda.compiler")
+# What numba-cuda says where it has not what Numba has, and what helps; {0} is the first group.
+MISSING = (
+    (
+        r"NRT required but not enabled|Only accept returning of array",
+        "it makes an array, or NumPy does: write on one that is there, in a loop",
+    ),
+    (r"^<ufunc '(\w+)'>$", "numba-cuda has no np.{0} of a number: math may have it"),
+)
 
 
 def check_gpu(cuda: Any) -> None:
@@ -39,6 +51,17 @@ def halved(runs: int, error: Exception) -> int:
 
 def complaint_of(error: Exception, what: str) -> Exception:
     """Return an error that says what cannot be compiled for a GPU, or the error as it is."""
-    if not type(error).__module__.startswith(("numba.core", "numba.cuda.core")):
+    if not _is_of_compiler(error):
         return error
-    return TypeError(f"{what} cannot be compiled for a GPU: {complaint(error)}: leave out device")
+    why = next(
+        (words.format(*found.groups()) for pattern, words in MISSING
+         if (found := re.search(pattern, str(error)))), None,
+    )  # fmt: skip
+    why = why or complaint(error)
+    return TypeError(f"{what} cannot be compiled for a GPU: {why}: leave out device")
+
+
+def _is_of_compiler(error: Exception) -> bool:
+    """Tell whether it was raised where code is compiled: numba-cuda lets some of Python's own errors out."""
+    passed = (frame.f_globals["__name__"] for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(name.startswith(COMPILERS) for name in (type(error).__module__, *passed))
