@@ -199,3 +199,18 @@ def test_a_token_that_ended_while_another_was_looked_up_stays_ended(
         assert service.ask("POST", f"{E}/shop/decide", asked, token=token).is_success
         ended = service.ask("POST", f"{E}/shop/decide", asked, token=old["token"])
         failure(ended, 401, "unauthorized")
+
+
+def test_what_an_audit_keeps_goes_with_its_experiment(tmp_path: Path) -> None:
+    """It stayed until the process ended: of one experiment a day, the logs of all."""
+    with serving(tmp_path / "store.db") as service:
+        folders = []
+        for _ in range(3):
+            service.create(reward_window_s=10.0)
+            service.decide("k")
+            service.later(11)
+            assert service.get(f"{E}/shop/audit")["decisions"] == 1
+            folders += [each._folder for each in service.application.audits._spools.values()]
+            assert service.ask("DELETE", f"{E}/shop").status_code == 204
+        assert len(folders) == 3
+        assert [folder.exists() for folder in folders] == [False, False, True]

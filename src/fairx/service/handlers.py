@@ -109,8 +109,7 @@ async def get_decision(call: Call) -> Any:
 
 async def status(call: Call) -> Any:
     """Return counts of decisions and rewards, arm by arm."""
-    snapshot, now = call.runtime.decider(call.name).snapshot, call.runtime.clock()
-    return await call.runtime.read(lambda database: views.status(database, snapshot, now))
+    return await call.audits.counts(call.name)
 
 
 async def audit(call: Call) -> Any:
