@@ -123,6 +123,34 @@ def test_all_questions_have_one_budget(filled: Service) -> None:
     assert asked(cache, snapshot, 2) == 2
 
 
+def test_large_experiments_are_counted_once_for_all_who_ask(
+    filled: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """20 clients that asked for the counts of 280,000 decisions had each decision take 2 to 3 s."""
+    reads, read = [], filled.runtime.read
+
+    async def slow(function: Any) -> Any:
+        reads.append(function)
+        await asyncio.sleep(0.5)  # then it is kept for 5 s
+        return await read(function)
+
+    async def together(count: int) -> list[int]:
+        asked = [filled._ask("GET", f"{E}/shop/status", None, None, {}) for _ in range(count)]
+        return [each.json()["decisions"] for each in await asyncio.gather(*asked)]
+
+    before = filled.get(f"{E}/shop/status")["decisions"]
+    monkeypatch.setattr(filled.runtime, "read", slow)
+    assert filled.runner.run(together(20)) == [before] * 20
+    assert len(reads) == 1
+    filled.decide("counted at once, as there are few")
+    assert filled.get(f"{E}/shop/status")["decisions"] == before + 1
+    monkeypatch.setattr("fairx.service.audits.LARGE", before)
+    filled.get(f"{E}/shop/status")
+    filled.decide("counted later")
+    assert filled.get(f"{E}/shop/status")["decisions"] == before + 1
+    assert len(reads) == 3
+
+
 def test_files_of_a_killed_process_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from asking import LIMITS, LINEAR, E, Service, failure, serving
 
-from fairx.service import access, gauges, readers
+from fairx.service import access, gauges, handlers, readers
+from fairx.service.runtime import EXPORTS
+from fairx.store import logbook
 from fairx.store.tokens import Token, create_token, valid_tokens
 
 
@@ -199,3 +201,55 @@ def test_a_token_that_ended_while_another_was_looked_up_stays_ended(
         assert service.ask("POST", f"{E}/shop/decide", asked, token=token).is_success
         ended = service.ask("POST", f"{E}/shop/decide", asked, token=old["token"])
         failure(ended, 401, "unauthorized")
+
+
+def test_what_an_audit_keeps_goes_with_its_experiment(tmp_path: Path) -> None:
+    """It stayed until the process ended: of one experiment a day, the logs of all."""
+    with serving(tmp_path / "store.db") as service:
+        folders = []
+        for _ in range(3):
+            service.create(reward_window_s=10.0)
+            service.decide("k")
+            service.later(11)
+            assert service.get(f"{E}/shop/audit")["decisions"] == 1
+            folders += [each._folder for each in service.application.audits._spools.values()]
+            assert service.ask("DELETE", f"{E}/shop").status_code == 204
+        assert len(folders) == 3
+        assert [folder.exists() for folder in folders] == [False, False, True]
+
+
+def test_exports_leave_room_for_others_who_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """16 at once, of seconds each, had all else that reads refused: a key that is asked for again, too."""
+    go, exported = threading.Event(), logbook.export
+
+    def slow(*about: Any) -> Any:
+        go.wait(300)
+        return exported(*about)
+
+    async def crowded(service: Service) -> None:
+        def get(what: str) -> Any:
+            return service._ask("GET", f"{E}/shop/{what}", None, None, {})
+
+        asked = [asyncio.ensure_future(get("export")) for _ in range(readers.MOST + 4)]
+        try:
+            while sum(each.done() for each in asked) < readers.MOST or (
+                service.runtime.reading < EXPORTS
+            ):
+                await asyncio.sleep(0.01)
+            assert (await get("status")).is_success
+        finally:
+            go.set()
+        refused = [answer for each in asked if not (answer := await each).is_success]
+        assert len(refused) == readers.MOST + 4 - EXPORTS
+        for answer in refused:
+            failure(answer, 503, "overloaded")
+            assert answer.headers["retry-after"] == "1"
+        assert (await get("export")).is_success
+
+    monkeypatch.setattr(handlers, "export", slow)
+    with serving(tmp_path / "store.db") as service:
+        service.create()
+        service.decide("k")
+        service.runner.run(asyncio.wait_for(crowded(service), 120))

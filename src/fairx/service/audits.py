@@ -1,4 +1,4 @@
-"""The audit of the running log: one at a time, off the event loop, and kept for a while."""
+"""The audit of the running log, and its counts: one at a time, off the event loop, and kept for a while."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from fairx.store.settings import merit_of
 from fairx.store.snapshots import Snapshot
 from fairx.store.spool import Spool
 
+from . import answers, views
 from .budget import Budget
 from .cache import Cache
 from .runtime import Runtime
@@ -23,6 +24,7 @@ from .runtime import Runtime
 MEMORY = "256MB"  # of DuckDB, for the rows of an audit
 KEPT = 100  # audits: the questions are the clients'
 FRESH = 2.0  # seconds
+LARGE = 10_000  # decisions: to count so many is worth keeping
 PART, AHEAD = 0.25, 60.0  # of a core for the audits of all experiments, and seconds used in advance
 
 
@@ -52,6 +54,7 @@ class Audits:
         self._runtime = runtime
         self._spools: dict[int, Spool] = {}
         self.cache = Cache(self._make, FRESH, KEPT, _is_of, Budget(PART, AHEAD))
+        self._counts = Cache(self._count, 0.0, worth=lambda found: found.decisions >= LARGE)
 
     def close(self) -> None:
         """Remove what was kept for the next audit."""
@@ -62,7 +65,16 @@ class Audits:
         """Return the audit of an experiment, as of a few seconds ago at most if it is quick."""
         return await self.cache.of(self._runtime.decider(name).snapshot, question)
 
+    async def counts(self, name: str) -> answers.Status:
+        """Return what came in for an experiment: now, or as of a moment ago where that is much."""
+        return await self._counts.of(self._runtime.decider(name).snapshot)
+
+    async def _count(self, snapshot: Snapshot) -> answers.Status:
+        now = self._runtime.clock()
+        return await self._runtime.read(lambda database: views.status(database, snapshot, now))
+
     async def _make(self, snapshot: Snapshot, question: Question) -> Audited:
+        self._forget_deleted()
         now, number = self._runtime.clock(), snapshot.experiment.id
         if number not in self._spools:
             self._spools[number] = Spool(snapshot.experiment, self._runtime.archive)
@@ -71,6 +83,12 @@ class Audits:
             lambda database: _audited(spool, spool.extend(database), snapshot, question)
         )
         return Audited(found, snapshot.version, now)
+
+    def _forget_deleted(self) -> None:
+        """Remove what was kept of experiments that are no more; no other audit is under way."""
+        there = {decider.snapshot.experiment.id for decider in self._runtime.deciders.values()}
+        for number in self._spools.keys() - there:
+            self._spools.pop(number).close()
 
 
 def _is_of(audited: Audited, snapshot: Snapshot) -> bool:

@@ -50,6 +50,8 @@ class Cache(Generic[P, T]):
         Tells whether an answer is right at a snapshot however old it is.
     budget
         What all answers together may take; without, each may take a tenth of a core.
+    worth
+        Tells whether an answer is kept at all; else it is for those who asked while it was made.
     """
 
     def __init__(
@@ -59,8 +61,9 @@ class Cache(Generic[P, T]):
         most: int = MOST,
         still: Callable[[T, Snapshot], bool] = lambda value, snapshot: False,
         budget: Budget | None = None,
+        worth: Callable[[T], bool] = lambda value: True,
     ) -> None:
-        self._budget = budget
+        self._budget, self._worth = budget, worth
         self._make, self._fresh, self._most, self._still = make, fresh, most, still
         self._held: dict[Key, _Held[T]] = {}
         self._locks: dict[int, asyncio.Lock] = {}
@@ -143,7 +146,10 @@ class Cache(Generic[P, T]):
             raise
         finally:
             held.task = None
-        held.value = (value,)
+        if self._worth(value):
+            held.value = (value,)
+        else:
+            self._held.pop(key, None)
         return value
 
     def _forget(self, key: Key, held: _Held[T]) -> None:

@@ -13,7 +13,7 @@ from fairx.rules import InvalidValue
 from fairx.store import scratch
 from fairx.store.archives.erasing import prepared
 from fairx.store.arms import REMOVED
-from fairx.store.errors import NotFound, Unavailable
+from fairx.store.errors import NotFound, Overloaded, Unavailable
 from fairx.store.experiments import Changes, change_arms, create, erase_named, set_status
 from fairx.store.identity import is_ours
 from fairx.store.logbook import export
@@ -109,8 +109,7 @@ async def get_decision(call: Call) -> Any:
 
 async def status(call: Call) -> Any:
     """Return counts of decisions and rewards, arm by arm."""
-    snapshot, now = call.runtime.decider(call.name).snapshot, call.runtime.clock()
-    return await call.runtime.read(lambda database: views.status(database, snapshot, now))
+    return await call.audits.counts(call.name)
 
 
 async def audit(call: Call) -> Any:
@@ -122,12 +121,15 @@ async def audit(call: Call) -> Any:
 
 async def export_log(call: Call) -> Any:
     """Return the decision log as Parquet."""
-    experiment = call.runtime.decider(call.name).snapshot.experiment
+    runtime = call.runtime
+    experiment, archive = runtime.decider(call.name).snapshot.experiment, runtime.archive
+    if runtime.exports.locked():
+        raise Overloaded("others export already: try again")
     folder = scratch.folder("export-")
     path = folder / "log.parquet"
     try:
-        archive = call.runtime.archive
-        await call.runtime.read(lambda database: export(database, experiment, path, archive))
+        async with runtime.exports:
+            await runtime.read(lambda database: export(database, experiment, path, archive))
     except BaseException:
         folder.rmdir()
         raise

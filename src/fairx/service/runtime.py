@@ -37,6 +37,7 @@ from .writing import Writing
 
 T = TypeVar("T")
 LOOKUPS = 50.0  # a second, of tokens that are not known
+EXPORTS = 4  # at once: they take long, and others read too
 
 
 class Runtime:
@@ -74,7 +75,7 @@ class Runtime:
         self._held = Holding()
         self.deciders = self._held.deciders
         self._lookups = Bucket(LOOKUPS)
-        self._readers = Readers(store)
+        self._readers, self.exports = Readers(store), asyncio.Semaphore(EXPORTS)
         self._tasks: list[asyncio.Task[None]] = []
         self.ready = False
 
