@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from fairx.command import main
 from fairx.errors import BrokenFile
 from fairx.store import Store, located, verify
 from fairx.store.copying import backup, restore
+from fairx.store.setting_aside import done
 from fairx.store.sqlite import SQLite
 
 
@@ -173,6 +175,48 @@ def test_a_restore_that_fails_leaves_the_store_where_it_is(
         restore(copy, store, replace=True)
     assert _decisions(path) == 300
     assert not [each.name for each in path.parent.iterdir() if ".before-" in each.name]
+
+
+@pytest.mark.parametrize("steps", range(6))
+def test_a_restore_that_is_cut_off_loses_nothing(
+    path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    """Killed while the store was aside, it was missed by the next start, which made an empty one."""
+    copy = path.with_name("copy.db")
+    backup(store, copy)
+    with serving(path) as service:
+        _decide(service, 400)
+        main_file, log = path.read_bytes(), path.with_name("store.db-wal").read_bytes()
+    path.write_bytes(main_file)
+    path.with_name("store.db-wal").write_bytes(log)
+    left = iter(range(steps))
+
+    def killed(step: Callable[..., Any]) -> Callable[..., Any]:
+        def tried(*about: Any, **named: Any) -> Any:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return step(*about, **named)
+
+        return tried
+
+    with monkeypatch.context() as patched:
+        # The mark, the file and its log are moved, another is put there, and the mark is taken away.
+        for name in ("replace", "rename"):
+            patched.setattr(Path, name, killed(getattr(Path, name)))
+        patched.setattr("fairx.store.copying.done", killed(done))
+        if steps < 5:
+            with pytest.raises(KeyboardInterrupt):
+                restore(copy, store, replace=True)
+        else:
+            restore(copy, store, replace=True)
+    if 0 < steps < 5:
+        with pytest.raises(OSError, match="must be restored to the end"):
+            SQLite(path, write=True)
+        restore(copy, store, replace=True)
+    SQLite(path, write=True).close()
+    aside = min(path.parent.glob("store.db.before-*T??????"), default=path)
+    assert _decisions(aside) == 700
+    assert _decisions(path) == (300 if steps else 700)
 
 
 def test_a_damaged_store_is_not_served(path: Path) -> None:

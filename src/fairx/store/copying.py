@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 from fairx.errors import BrokenFile
 from fairx.files import replaced
 
 from .opening import Store, check_whole
+from .setting_aside import LOGS, done, moved_aside
 from .sqlite import SQLite, only_writer
 
 PAGES = 2000  # at a time: the service writes in between
-LOGS = ("-wal", "-shm")  # beside the file, while it is in use or was cut off
 
 
 def backup(store: Store, path: str | os.PathLike[str]) -> int:
@@ -48,10 +47,13 @@ def restore(path: str | os.PathLike[str], store: Store, *, replace: bool = False
         raise ValueError(f"the backup must be another file than the store, not {path}")
     if target.exists() and not replace:
         raise FileExistsError(f"{target} exists: give --replace to move it aside")
-    with only_writer(target), replaced(target) as file:  # refused while the service runs
-        _copy(Path(path), file.name)
-        os.fsync(file.fileno())
-        return _moved_aside(target)  # the disk has room: only now does the old one go
+    with only_writer(target):  # refused while the service runs
+        with replaced(target) as file:
+            _copy(Path(path), file.name)
+            os.fsync(file.fileno())
+            aside = moved_aside(target)  # the disk has room: only now does the old one go
+        done(target)
+    return aside
 
 
 def check(path: str | os.PathLike[str], called: str | os.PathLike[str] | None = None) -> None:
@@ -94,20 +96,6 @@ def _copy(target: Path, name: str) -> None:
     finally:
         copied.close()
         source.close()
-
-
-def _moved_aside(target: Path) -> Path | None:
-    """Take a store out of use as it is, with its log of changes; return its new name."""
-    name = aside = target.with_name(f"{target.name}.before-{time.strftime('%Y%m%dT%H%M%S')}")
-    tries = 1
-    while aside.exists():
-        tries += 1
-        aside = name.with_name(f"{name.name}-{tries}")
-    for end in ("", *LOGS):
-        part = target.with_name(target.name + end)
-        if part.exists():
-            part.rename(aside.with_name(aside.name + end))
-    return aside if aside.exists() else None
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -14,6 +14,7 @@ from fairx.files import hold
 
 from .database import Row, write_nothing
 from .sealing import Entered, Ledger
+from .setting_aside import check_restored
 from .tables import set_up, stand_in
 
 TYPES = {
@@ -49,6 +50,8 @@ class SQLite:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         flags = flags if write else apsw.SQLITE_OPEN_READONLY
         try:
+            if write:
+                check_restored(self.path)
             self.connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
             self._prepare(write)
         except Exception as error:
