@@ -85,7 +85,7 @@ def test_arms_that_sleep_are_refused_by_name() -> None:
 
 
 class Even(NamedTuple):
-    """A policy of others, in its inner form, whose method a test writes."""
+    """A policy of others, in its inner form, with a function of NumPy's that numba-cuda has not."""
 
     share: float
 

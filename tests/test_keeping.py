@@ -37,6 +37,15 @@ def _decide(service: Service, count: int) -> None:
     service.decide(f"k{count}", count=count)
 
 
+def _decide_and_be_killed(path: Path) -> None:
+    """Leave a store whose last commits are in its log of changes."""
+    with serving(path) as service:
+        _decide(service, 400)
+        main_file, log = path.read_bytes(), path.with_name("store.db-wal").read_bytes()
+    path.write_bytes(main_file)
+    path.with_name("store.db-wal").write_bytes(log)
+
+
 def _damage(path: Path) -> bytes:
     """Overwrite pages in the middle of a store."""
     whole = path.read_bytes()
@@ -147,11 +156,7 @@ def test_what_was_moved_aside_is_put_back_with_its_log_of_changes(path: Path, st
     """A store that was killed has its last commits there; without them they were lost, unsaid."""
     copy = path.with_name("copy.db")
     backup(store, copy)
-    with serving(path) as service:
-        _decide(service, 400)
-        main_file, log = path.read_bytes(), path.with_name("store.db-wal").read_bytes()
-    path.write_bytes(main_file)
-    path.with_name("store.db-wal").write_bytes(log)
+    _decide_and_be_killed(path)
     aside = restore(copy, store, replace=True)
     assert aside is not None
     assert _decisions(path) == 300
@@ -184,11 +189,7 @@ def test_a_restore_that_is_cut_off_loses_nothing(
     """Killed while the store was aside, it was missed by the next start, which made an empty one."""
     copy = path.with_name("copy.db")
     backup(store, copy)
-    with serving(path) as service:
-        _decide(service, 400)
-        main_file, log = path.read_bytes(), path.with_name("store.db-wal").read_bytes()
-    path.write_bytes(main_file)
-    path.with_name("store.db-wal").write_bytes(log)
+    _decide_and_be_killed(path)
     left = iter(range(steps))
 
     def killed(step: Callable[..., Any]) -> Callable[..., Any]:
