@@ -15,6 +15,7 @@ from fairx.store.archives.moving import Archivist
 from fairx.store.database import grouped
 from fairx.store.seals import keyed
 from fairx.store.sqlite import SQLite
+from fairx.store.tables import VERSION, VERSION_OF
 
 # Written by the fairx of store versions 2, 3, 4 and 5: counts, slates, contexts, a unit erased, an experiment
 # deleted, decisions that wait, rewards that are final, late and parked; by 3, with seals and long lists;
@@ -95,6 +96,14 @@ def located_in(request: pytest.FixtureRequest, folder: Path, version: int) -> st
             target.execute(moved.encode())
     source.close()
     return url
+
+
+def test_the_version_of_today_has_a_store_here(tmp_path: Path) -> None:
+    """Whoever raises it leaves one with decisions, which is to open for ever."""
+    reader = SQLite(unpacked(tmp_path, int(VERSION)), write=False)
+    assert reader.rows(VERSION_OF) == [(VERSION,)]
+    assert reader.rows("SELECT count(*) > 0 FROM decisions") == [(1,)]
+    reader.close()
 
 
 def test_a_store_of_version_2_is_read(address: str) -> None:
