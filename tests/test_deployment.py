@@ -134,7 +134,7 @@ def proxied(folder: Path, ports: list[int]) -> Iterator[str]:
     """Run nginx by the file of `deploy`, in front of these ports; yield its address."""
     program = shutil.which("nginx", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
     if program is None:
-        pytest.skip("needs nginx: apt-get install nginx")
+        unavailable("needs nginx: apt-get install nginx")
     port, site = free_port(), (DEPLOY / "nginx.conf").read_text()
     for number, behind in enumerate(ports, 1):
         site = site.replace(f"fairx-{number}:8000", f"127.0.0.1:{behind}")
